@@ -156,7 +156,7 @@ std::optional<std::uint64_t> FoldRun::said(Entry& entry, const Facet& facet) {
     if (state_.plan == nullptr || !facet.present()) return std::nullopt;
     if (meta_.settings.sources[facet.source].role >= state_.plan->roles.size()) return std::nullopt;
     keep_answers(*state_.plan, meta_.settings, entry.subject);
-    return look_at(*state_.plan, facet, meta_.settings, nullptr).answers.said;
+    return look_at(*state_.plan, facet, meta_.settings, nullptr).answers->said;
 }
 
 /// Takes a facet's new content, if it is news.

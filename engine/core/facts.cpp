@@ -183,11 +183,11 @@ Told told_of(const PlanRole& role, const PlanField& field, const PlanValue& valu
 }
 
 /// What `told` says of these tests in place of what was said before.
-void take(const Told& told, std::uint64_t tests, Seen& seen) {
-    seen.answers.can = (seen.answers.can & ~tests) | told.can;
-    seen.answers.is = (seen.answers.is & ~tests) | told.is;
-    seen.unreadable = (seen.unreadable & ~tests) | told.unreadable;
-    seen.unlisted = (seen.unlisted & ~tests) | told.unlisted;
+void take(const Told& told, std::uint64_t tests, WorkedOut& out) {
+    out.answers.can = (out.answers.can & ~tests) | told.can;
+    out.answers.is = (out.answers.is & ~tests) | told.is;
+    out.unreadable = (out.unreadable & ~tests) | told.unreadable;
+    out.unlisted = (out.unlisted & ~tests) | told.unlisted;
 }
 
 /// Another value, another digest.
@@ -197,28 +197,26 @@ std::uint64_t digest(std::uint64_t before, std::size_t field, const PlanValue& v
     return (before ^ hash64(value.text) ^ which * kPrime) * kPrime + 1;
 }
 
-void answer_conditions(const Plan& plan, bool in_scope, Seen& seen) {
+void answer_conditions(const Plan& plan, bool in_scope, const Seen& seen, Answers& answers) {
     for (const PlanAsked& asked : plan.roles[seen.role].asked) {
         if (asked.in_scope && !in_scope) continue;
-        const Answers& known = seen.answers;
-        bool may = (asked.all & ~known.can) == 0 && (asked.none & known.is) == 0;
-        bool sure = (asked.all & ~known.is) == 0 && (asked.none & known.can) == 0;
+        bool may = (asked.all & ~answers.can) == 0 && (asked.none & answers.is) == 0;
+        bool sure = (asked.all & ~answers.is) == 0 && (asked.none & answers.can) == 0;
         if (!asked.plain) {
             const Truth truth = by_itself(plan, asked.condition, seen);
             may = !truth.no();
             sure = truth.yes();
         }
-        if (may) seen.answers.may.set(asked.bit);
-        if (sure) seen.answers.sure.set(asked.bit);
+        if (may) answers.may.set(asked.bit);
+        if (sure) answers.sure.set(asked.bit);
     }
 }
 
-/// One walk over the object's bytes.
-void work_out(const Plan& plan, Seen& seen) {
+/// One walk over the object's bytes. `seen` has no answers yet.
+WorkedOut work_out(const Plan& plan, Seen seen) {
     const PlanRole& role = plan.roles[seen.role];
-    seen.answers = {};
-    seen.unreadable = seen.unlisted = 0;
-    take(role.unsaid, 0, seen);
+    WorkedOut out;
+    take(role.unsaid, 0, out);
     bool in_scope = true;
     // Both are in ascending order of their names.
     auto next = role.fields.begin();
@@ -229,22 +227,24 @@ void work_out(const Plan& plan, Seen& seen) {
         if (next == role.fields.end() || order > 0) return;
         const PlanValue value = as_sent(role, *next, sent, seen);
         if (next->tests != 0) {
-            take(told_of(role, *next, value), next->tests, seen);
+            take(told_of(role, *next, value), next->tests, out);
         }
         if (next->is_news && value != missing(role, *next, seen)) {
             const auto field = static_cast<std::size_t>(next - role.fields.begin());
-            seen.answers.said = digest(seen.answers.said, field, value);
+            out.answers.said = digest(out.answers.said, field, value);
         }
         ++next;
     });
     for (const PlanField& field : role.fields) {
         if (field.tests == 0 || !derived(field)) continue;
-        take(told_of(role, field, missing(role, field, seen)), field.tests, seen);
+        take(told_of(role, field, missing(role, field, seen)), field.tests, out);
     }
-    answer_conditions(plan, in_scope, seen);
+    seen.answers = &out.answers;  // why one is not known is asked by nobody yet
+    answer_conditions(plan, in_scope, seen, out.answers);
     // What cannot be read, or is no word that we know, is told with its reason, for which there is
     // no room.
-    if ((seen.unreadable | seen.unlisted) == 0) seen.answers.plan = plan.number;
+    if ((out.unreadable | out.unlisted) == 0) out.answers.plan = plan.number;
+    return out;
 }
 
 void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledger* ledger) {
@@ -253,6 +253,11 @@ void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledge
     seen.ledger = ledger;
     seen.scope = source.scope;
     seen.role = source.role;
+    seen.answers = &object.answers;
+}
+
+bool kept(const Plan& plan, const Facet& object) {
+    return plan.number != 0 && object.answers.plan == plan.number;
 }
 
 void add_to(Facts& facts, const Answers& answers) {
@@ -295,12 +300,9 @@ namespace {
 void look_at(const Plan& plan, const Facet& object, const Settings& settings, const Ledger* ledger,
              Seen& seen) {
     fill(seen, object, settings, ledger);
-    const bool kept = plan.number != 0 && object.answers.plan == plan.number;
-    if (kept) {
-        seen.answers = object.answers;
-    } else {
-        work_out(plan, seen);
-    }
+    if (kept(plan, object)) return;
+    seen.worked_out = std::make_shared<const WorkedOut>(work_out(plan, seen));
+    seen.answers = &seen.worked_out->answers;
 }
 
 }  // namespace
@@ -313,11 +315,12 @@ Seen look_at(const Plan& plan, const Facet& object, const Settings& settings,
 }
 
 void keep_answers(const Plan& plan, const Settings& settings, Subject& subject) {
+    if (plan.number == 0) return;
     const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
     for (Facet& facet : subject.facets) {
-        if (facet.answers.plan == plan.number || !facet.present()) continue;
+        if (kept(plan, facet) || !facet.present()) continue;
         if (settings.sources[facet.source].role >= plan.roles.size()) continue;
-        facet.answers = look_at(plan, facet, settings, ledger).answers;
+        facet.answers = work_out(plan, as_seen(facet, settings, ledger)).answers;
     }
 }
 
@@ -399,7 +402,7 @@ void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
         look_at(plan, facet, settings, ledger, facts.seen.emplace_back());
-        add_to(facts, facts.seen.back().answers);
+        add_to(facts, *facts.seen.back().answers);
     }
     add_unknown(plan, sources, facts);
 }

@@ -8,8 +8,8 @@
 #include "engine/core/plan.h"
 #include "engine/model/subject.h"
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -61,23 +61,34 @@ std::optional<std::int64_t> number_in(std::string_view text);
 /// Is it no number, or neither true nor false, though the field is declared so?
 bool unreadable(const PlanField& field, std::string_view text);
 
-/// One present object.
+/// What a plan's tests and conditions come to, with what an object has no room for.
+struct WorkedOut {
+    Answers answers;
+    std::uint64_t unreadable = 0;  ///< tests that can be so and are not: because of its text
+    std::uint64_t unlisted = 0;    ///< likewise, as it is none of the words
+};
+
+/// One present object. Points into its subject.
 struct Seen {
     const Facet* facet = nullptr;
     const Ledger* ledger = nullptr;  ///< of its subject; may be null
     std::string_view scope;          ///< of its source
     Role role = kNoRole;
-    Answers answers;
-    std::uint64_t unreadable = 0;  ///< tests that can be so and are not: because of its text
-    std::uint64_t unlisted = 0;    ///< likewise, as it is none of the words
+    const Answers* answers = nullptr;  ///< the object's own, or those of `worked_out`
+    std::shared_ptr<const WorkedOut> worked_out;  ///< nullptr: they are kept with the object
 
     Truth test(std::uint16_t index) const {
         const std::uint64_t bit = std::uint64_t{1} << index;
-        if ((answers.can & bit) == 0) return Truth::of(false);
-        if ((answers.is & bit) != 0) return Truth::of(true);
-        return Truth::unknown((unreadable & bit) != 0 ? Reason::kUnreadable
-                              : (unlisted & bit) != 0 ? Reason::kUnknownWord
-                                                      : Reason::kIncomplete);
+        if ((answers->can & bit) == 0) return Truth::of(false);
+        if ((answers->is & bit) != 0) return Truth::of(true);
+        return Truth::unknown(why_unknown(bit));
+    }
+
+  private:
+    Reason why_unknown(std::uint64_t bit) const {
+        if (worked_out == nullptr) return Reason::kIncomplete;
+        if ((worked_out->unreadable & bit) != 0) return Reason::kUnreadable;
+        return (worked_out->unlisted & bit) != 0 ? Reason::kUnknownWord : Reason::kIncomplete;
     }
 };
 PlanValue value_of(const PlanRole& role, std::uint16_t field, const Seen& object);
@@ -86,7 +97,7 @@ PlanValue value_of(const PlanRole& role, std::uint16_t field, const Seen& object
 int order_of(const PlanField& field, const PlanValue& a, const PlanValue& b);
 /// `same_as`, `before`, `after`, of two objects that may be one.
 Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Seen& other);
-/// Without an answer to any test.
+/// For its values; no test is to be asked.
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger);
 /// With an answer to each test and condition of its role: those that are kept with the object, if
 /// they are this plan's.
@@ -170,14 +181,10 @@ struct Facts {
     Bits two;                ///< two may be so
     Bits is;                 ///< some object is so
 
+    /// False: whatever is asked besides, the case is healthy, and waits for nothing.
     bool fit(const Mask& mask) const {
         return may.has_all(mask.may) && !is.has_any(mask.never) &&
                (mask.pairs == Bits{} || two.has_any(mask.pairs));
-    }
-    /// False: whatever is asked besides, all of them are healthy, and wait for nothing.
-    bool fit_any(const std::vector<PlanCase>& cases) const {
-        return std::any_of(cases.begin(), cases.end(),
-                           [this](const PlanCase& each) { return fit(each.mask); });
     }
 };
 /// `sources` by SourceId.

@@ -196,8 +196,15 @@ struct PlanDeadline {
 struct Mask {
     Bits may;    ///< of each of these some object is not known to be other
     Bits never;  ///< of none of these any object is known to be so
-    Bits pairs;  ///< of one of these two objects are not known to be other; empty: not asked
+    Bits pairs;  ///< of one of these two objects are not known to be other; none: not asked
     bool operator==(const Mask&) const = default;
+};
+
+/// That of one of the rule's cases.
+struct RuleMask {
+    RuleNumber rule;
+    Mask mask;
+    bool operator==(const RuleMask&) const = default;
 };
 
 struct PlanCase {
@@ -256,17 +263,12 @@ struct PlanCondition {
     bool operator==(const PlanCondition&) const = default;
 };
 
-/// Of subjects for which one of `any` may be so; or of objects that may be so.
+/// Of subjects for which one of `any` may be so, by what is there; or of objects that may be so.
 struct PlanCount {
-    struct Part {
-        Role role = kNoRole;
-        policy::Quantifier quantifier = policy::Quantifier::kSome;
-        std::size_t bit = 0;
-        bool operator==(const Part&) const = default;
-    };
-    std::vector<std::vector<Part>> any;
-    std::optional<Part> objects;
-    std::vector<std::size_t> words;  ///< a tally for each word of a field: the bit of having it
+    std::vector<Mask> any;
+    Bits keyless;  ///< live rows, of roles that `any` asks for: without a key one may be anybody's
+    std::optional<std::size_t> objects;  ///< by a bit
+    std::vector<std::size_t> words;      ///< a tally for each word of a field: the bit of having it
     TallyId first = kNoTally;
     bool operator==(const PlanCount&) const = default;
 };
@@ -298,6 +300,8 @@ struct Plan {
     std::vector<PlanRole> roles;
     std::vector<PlanCondition> conditions;
     std::vector<PlanRule> rules;  ///< by their numbers in the settings
+    /// Of their cases, in their order: what is asked for each subject lies together.
+    std::vector<RuleMask> masks;
     std::vector<PlanCount> counts;
     std::vector<PlanTally> tallies;  ///< by TallyId
     std::optional<PlanLedger> ledger;

@@ -60,7 +60,7 @@ class PlanCompiler {
     PlanPattern planned(const policy::Pattern& text);
     void add(const policy::NamedCondition& condition);
     void add(const policy::Ledger& text);
-    PlanCount::Part part_of(const policy::Pattern& pattern);
+    void count_by(const std::vector<policy::Pattern>& subjects, PlanCount& count);
     void add(const policy::Count& text);
     void count_unknown_words();
 

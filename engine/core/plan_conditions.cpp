@@ -181,11 +181,23 @@ void PlanCompiler::add(const policy::Ledger& text) {
     plan_.ledger = std::move(ledger);
 }
 
-PlanCount::Part PlanCompiler::part_of(const policy::Pattern& pattern) {
-    PlanCount::Part part{named(pattern.role), pattern.quantifier, 0};
-    part.bit =
-        bit_of(node(pattern.condition, part.role), part.role, part.quantifier != Quantifier::kNone);
-    return part;
+/// What makes a subject count. Nothing is set where a bit is one too many: the plan is refused.
+void PlanCompiler::count_by(const std::vector<policy::Pattern>& subjects, PlanCount& count) {
+    Mask& mask = count.any.emplace_back();
+    for (const policy::Pattern& pattern : subjects) {
+        const Role role = named(pattern.role);
+        const bool none = pattern.quantifier == Quantifier::kNone;
+        const std::size_t bit = bit_of(node(pattern.condition, role), role, !none);
+        if (bit >= Bits::kMost) continue;
+        if (none) {
+            mask.never.set(bit);
+            continue;
+        }
+        (pattern.quantifier == Quantifier::kSurplus ? mask.pairs : mask.may).set(bit);
+        if (plan_.roles[role].kind == policy::Kind::kRow) {
+            count.keyless.set(plan_.roles[role].claims);
+        }
+    }
 }
 
 void PlanCompiler::add(const policy::Count& text) {
@@ -194,14 +206,10 @@ void PlanCompiler::add(const policy::Count& text) {
     }
     PlanCount count;
     count.first = static_cast<TallyId>(plan_.tallies.size());
-    for (const auto& subjects : text.subjects) {
-        auto& parts = count.any.emplace_back();
-        for (const policy::Pattern& pattern : subjects) parts.push_back(part_of(pattern));
-    }
+    for (const auto& subjects : text.subjects) count_by(subjects, count);
     if (!text.role.empty()) {
         const Role role = named(text.role);
-        count.objects =
-            PlanCount::Part{role, Quantifier::kSome, bit_of(node(text.objects, role), role, false)};
+        count.objects = bit_of(node(text.objects, role), role, false);
     }
     if (text.by.empty()) {
         plan_.tallies.push_back({text.name, {}, {}});

@@ -94,6 +94,8 @@ void PlanCompiler::add(const RuleSettings& settings) {
     for (const policy::Case& each : text->cases) {
         made.cases.push_back(planned(each));
         mask(made.cases.back(), made);
+        plan_.masks.push_back({RuleNumber(static_cast<std::uint8_t>(plan_.rules.size())),
+                               made.cases.back().mask});
         if (made.cases.back().ends()) end_by(made, made.cases.back());
         for (const policy::Step& step : each.steps) {
             if (made.unable.empty()) made.unable = unable(step);
