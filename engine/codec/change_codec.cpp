@@ -123,8 +123,27 @@ bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out
     }
 }
 
+/// The fields of an object's change in the order in which they are written.
+bool read_in_order(WireReader& reader, Raw& raw, ChangeView& out, const char*& why) {
+    const auto number = [&](std::uint32_t field, std::uint64_t& into) {
+        return !reader.next_is(varint_tag(field)) || reader.varint(into);
+    };
+    const auto text = [&](std::uint32_t field, std::string_view& into) {
+        return !reader.next_is(bytes_tag(field)) || read_text(reader, into, why);
+    };
+    if (!number(kKind, raw.kind) || !text(kSource, out.source)) return false;
+    raw.has_incarnation = reader.next_is(varint_tag(kIncarnation));
+    if (raw.has_incarnation && !reader.varint(raw.incarnation)) return false;
+    return number(kSeq, out.seq) && number(kEpoch, out.epoch) && text(kEventId, out.event_id) &&
+           text(kObjectId, out.object_id) && text(kSubjectKey, out.subject_key) &&
+           number(kVersionHi, out.version.hi) && number(kVersionLo, out.version.lo) &&
+           number(kSourceTime, raw.source_time) &&
+           (!reader.next_is(bytes_tag(kObject)) || read_object(reader, raw, out, why));
+}
+
 bool read_fields(std::string_view bytes, Raw& raw, ChangeView& out, const char*& why) {
     WireReader reader(bytes);
+    if (!read_in_order(reader, raw, out, why)) return false;
     while (!reader.done()) {
         std::uint32_t tag = 0;
         if (!reader.tag(tag) || !read_field(tag, reader, raw, out, why)) return false;

@@ -69,11 +69,25 @@ bool read_field(std::uint32_t tag, WireReader& reader, Envelope& out) {
     }
 }
 
+/// The fields in the order in which they are written, which is nearly always all of them.
+bool read_in_order(WireReader& reader, Envelope& out) {
+    const auto number = [&](std::uint32_t field, std::uint64_t& into, bool& has) {
+        return !reader.next_is(varint_tag(field)) || (has = reader.varint(into));
+    };
+    return number(kItemTopic, out.topic, out.has_topic) &&
+           number(kItemPrevOffset, out.prev_offset, out.has_prev_offset) &&
+           number(kItemOffset, out.offset, out.has_offset) &&
+           number(kItemAppendTime, out.append_time, out.has_append_time) &&
+           (!reader.next_is(bytes_tag(kItemPayload)) ||
+            (out.has_payload = reader.bytes(out.payload)));
+}
+
 /// The envelope; nullptr or what is wrong with it. A topic that this build does not merge is wrong:
 /// the fold could not tell a gap in it from its end.
 const char* read_envelope(std::string_view bytes, ItemView& out) {
     WireReader reader(bytes);
     Envelope read;
+    if (!read_in_order(reader, read)) return "is malformed";
     while (!reader.done()) {
         std::uint32_t tag = 0;
         if (!reader.tag(tag) || !read_field(tag, reader, read)) return "is malformed";
@@ -93,6 +107,7 @@ const char* read_envelope(std::string_view bytes, ItemView& out) {
     return nullptr;
 }
 
+/// Of an item that is new, and so has a change.
 void read_body(ItemView& item) {
     if (item.topic == Topic::kRequests) {
         Result<Request> request = decode_request(item.bytes);
@@ -108,7 +123,7 @@ void read_body(ItemView& item) {
         } else {
             item.body = Undecodable{outcome.error().what};
         }
-    } else if (const char* why = read_change(item.bytes, item.body.emplace<ChangeView>())) {
+    } else if (const char* why = read_change(item.bytes, std::get<ChangeView>(item.body))) {
         item.body = Undecodable{why};
     }
 }

@@ -2,8 +2,7 @@
 
 #include "engine/codec/limits.h"
 
-#include <cstdint>
-#include <cstring>
+#include <cstddef>
 
 namespace trueup::codec {
 
@@ -32,21 +31,7 @@ std::size_t sequence_at(std::string_view bytes, std::size_t i) {
 
 }  // namespace
 
-bool is_ascii(std::string_view bytes) {
-    std::uint64_t high = 0;
-    std::size_t i = 0;
-    for (; i + 8 <= bytes.size(); i += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes.data() + i, 8);
-        high |= word;
-    }
-    unsigned char rest = 0;
-    for (; i < bytes.size(); ++i) rest |= static_cast<unsigned char>(bytes[i]);
-    return ((high & 0x8080808080808080U) | (rest & 0x80U)) == 0;
-}
-
-bool is_utf8(std::string_view bytes) {
-    if (is_ascii(bytes)) return true;
+bool is_wide_utf8(std::string_view bytes) {
     for (std::size_t i = 0; i < bytes.size();) {
         const bool ascii = static_cast<unsigned char>(bytes[i]) < 0x80;
         const std::size_t length = ascii ? 1 : sequence_at(bytes, i);
@@ -56,12 +41,12 @@ bool is_utf8(std::string_view bytes) {
     return true;
 }
 
-bool is_key(std::string_view key) {
-    if (key.empty() || key.size() > kMaxKeyBytes || !is_utf8(key)) return false;
-    if (key.front() == '!') return true;
-    const std::size_t slash = key.find('/');
-    return slash != std::string_view::npos && slash > 0 && slash + 1 < key.size() &&
-           key.find('/', slash + 1) == std::string_view::npos;
+bool is_key(std::string_view text) {
+    if (text.empty() || text.size() > kMaxKeyBytes) return false;
+    if (text.front() == '!') return true;
+    const std::size_t slash = text.find('/');
+    return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
+           text.find('/', slash + 1) == std::string_view::npos;
 }
 
 }  // namespace trueup::codec

@@ -32,6 +32,14 @@ class WireReader {
     /// Bytes that were not read yet.
     std::uint64_t left() const { return static_cast<std::uint64_t>(end_ - at_); }
 
+    /// Is this field of a one-byte tag the next one? Then its tag is passed over. Whoever asks for
+    /// the fields in the order in which they are written asks once for each.
+    bool next_is(std::uint32_t tag) {
+        if (done() || static_cast<unsigned char>(*at_) != tag) return false;
+        ++at_;
+        return true;
+    }
+
     bool varint(std::uint64_t& out) { return read_varint(at_, end_, out); }
 
     bool tag(std::uint32_t& out) {
