@@ -20,7 +20,9 @@ inline bool is_ascii(std::string_view bytes) {
         for (const char byte : bytes) all |= static_cast<unsigned char>(byte);
     } else {
         const std::size_t last = bytes.size() - sizeof all;  // overlaps the one before it
-        for (std::size_t at = 0; at < last; at += sizeof all) all |= word(at);
+        std::size_t at = 0;
+        for (; at + 32 <= last; at += 32) all |= word(at) | word(at + 8) | word(at + 16) | word(at + 24);
+        for (; at < last; at += 8) all |= word(at);
         all |= word(last);
     }
     return (all & 0x8080808080808080U) == 0;

@@ -149,7 +149,8 @@ class Evaluation {
     std::optional<std::size_t> next_step(const PlanCase& found, const Found& bound,
                                          const Seen& about) const;
     void note_done(const PlanStep& step) const;
-    bool vetoes(const Facet& object) const;
+    bool vetoes(const Facet& object, bool held) const;
+    bool vetoes(const Seen& object) const { return vetoes(*object.facet, object.answers->vetoed); }
     bool crowded(const PlanStep& step, const Found& bound, const Facet* target) const;
     bool vetoed_in(const PlanCase& found, const Found& bound) const;
     std::vector<Leaning> leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
@@ -198,9 +199,11 @@ class Evaluation {
 
     const PlanRole& role(Role number) const { return on_.plan.roles[number]; }
     bool goes(const Seen& object) const {
-        return role(object.role).kubernetes() && deleting(*object.facet);
+        return role(object.role).kubernetes() && object.answers->deleting;
     }
-    bool ours(const Seen& object) const { return core::ours(role(object.role), *object.facet); }
+    bool ours(const Seen& object) const {
+        return !role(object.role).kubernetes() || !object.answers->out_of_scope;
+    }
     bool shows(Role number) const {
         return std::any_of(facts_.begin(), facts_.end(),
                            [&](const Seen& seen) { return seen.role == number; });

@@ -1,6 +1,7 @@
 #include "engine/core/facts.h"
 
 #include "engine/base/id.h"
+#include "engine/base/prefix.h"
 #include "engine/core/by_itself.h"
 
 #include <algorithm>
@@ -173,8 +174,9 @@ Told told_of(const PlanRole& role, const PlanField& field, const PlanValue& valu
         case Kind::kText:
             break;
     }
-    const auto place = std::lower_bound(field.values.begin(), field.values.end(), value.text);
-    if (place != field.values.end() && *place == value.text) {
+    // They are few, and as a rule of several lengths.
+    const auto place = std::find(field.values.begin(), field.values.end(), value.text);
+    if (place != field.values.end()) {
         return field.told[static_cast<std::size_t>(place - field.values.begin())];
     }
     Told told = field.told[values];
@@ -197,7 +199,8 @@ std::uint64_t digest(std::uint64_t before, std::size_t field, const PlanValue& v
     return (before ^ hash64(value.text) ^ which * kPrime) * kPrime + 1;
 }
 
-void answer_conditions(const Plan& plan, bool in_scope, const Seen& seen, Answers& answers) {
+void answer_conditions(const Plan& plan, const Seen& seen, Answers& answers) {
+    const bool in_scope = !answers.out_of_scope || !plan.roles[seen.role].kubernetes();
     for (const PlanAsked& asked : plan.roles[seen.role].asked) {
         if (asked.in_scope && !in_scope) continue;
         bool may = (asked.all & ~answers.can) == 0 && (asked.none & answers.is) == 0;
@@ -212,19 +215,36 @@ void answer_conditions(const Plan& plan, bool in_scope, const Seen& seen, Answer
     }
 }
 
+/// Of a sent field that has a meaning of its own on any object.
+void take_state(std::uint64_t prefix, const Field& sent, Answers& answers) {
+    constexpr std::string_view kHold = "hold";
+    constexpr std::string_view kDeleting = "deleting";
+    constexpr std::string_view kInScope = "in_scope";
+    // None is longer than a prefix.
+    const auto is = [&](std::string_view name) {
+        return prefix == prefix_of(name) && sent.name.size() == name.size();
+    };
+    if (is(kHold)) answers.vetoed = sent.unchanged || sent.value == "true";
+    if (is(kDeleting)) answers.deleting = sent.value == "true";
+    if (is(kInScope)) answers.out_of_scope = sent.value == "false";
+}
+
 /// One walk over the object's bytes. `seen` has no answers yet.
 WorkedOut work_out(const Plan& plan, Seen seen) {
     const PlanRole& role = plan.roles[seen.role];
     WorkedOut out;
     take(role.unsaid, 0, out);
-    bool in_scope = true;
     // Both are in ascending order of their names.
     auto next = role.fields.begin();
+    const auto end = role.fields.end();
     seen.facet->fields().each([&](const Field& sent) {
-        if (role.kubernetes() && sent.name == "in_scope" && sent.value == "false") in_scope = false;
-        int order = -1;
-        while (next != role.fields.end() && (order = next->name.compare(sent.name)) < 0) ++next;
-        if (next == role.fields.end() || order > 0) return;
+        const std::uint64_t prefix = prefix_of(sent.name);
+        take_state(prefix, sent, out.answers);
+        while (next != end && next->prefix < prefix) ++next;
+        int order = 1;
+        while (next != end && next->prefix == prefix && (order = next->name.compare(sent.name)) < 0)
+            ++next;
+        if (next == end || next->prefix != prefix || order > 0) return;
         const PlanValue value = as_sent(role, *next, sent, seen);
         if (next->tests != 0) {
             take(told_of(role, *next, value), next->tests, out);
@@ -240,7 +260,7 @@ WorkedOut work_out(const Plan& plan, Seen seen) {
         take(told_of(role, field, missing(role, field, seen)), field.tests, out);
     }
     seen.answers = &out.answers;  // why one is not known is asked by nobody yet
-    answer_conditions(plan, in_scope, seen, out.answers);
+    answer_conditions(plan, seen, out.answers);
     // What cannot be read, or is no word that we know, is told with its reason, for which there is
     // no room.
     if ((out.unreadable | out.unlisted) == 0) out.answers.plan = plan.number;

@@ -43,6 +43,7 @@ struct Told {
 
 struct PlanField {
     std::string name;
+    std::uint64_t prefix = 0;  ///< of the name (base/prefix.h)
     policy::Field::Type type = policy::Field::Type::kText;
     std::vector<std::string> words;  ///< ascending; empty: any text
     bool required = false;           ///< not there is unknown

@@ -1,4 +1,5 @@
 // The roles of a plan, and which of their fields something asks for.
+#include "engine/base/prefix.h"
 #include "engine/core/plan_compiler.h"
 
 #include <algorithm>
@@ -142,6 +143,7 @@ PlanField PlanCompiler::field_of(const policy::Role& text, const PlanRole& role,
                                  const std::string& name) {
     PlanField field;
     field.name = name;
+    field.prefix = prefix_of(name);
     const bool declared = policy::find_field(text, name) != nullptr;
     const std::vector<std::string> key = policy::fields_of(text.key);
     field.in_key = std::find(key.begin(), key.end(), name) != key.end();

@@ -86,10 +86,9 @@ void Evaluation::note_done(const PlanStep& step) const {
     if (!any) watch_->nobody(step.role, role(step.role).sources, {}, Truth::of(false));
 }
 
-bool Evaluation::vetoes(const Facet& object) const {
-    const bool vetoed = core::vetoed(object);
-    if (vetoed && watch_) watch_->built_in(object, "hold", "no hold on it", false);
-    return vetoed;
+bool Evaluation::vetoes(const Facet& object, bool held) const {
+    if (held && watch_) watch_->built_in(object, "hold", "no hold on it", false);
+    return held;
 }
 
 /// Would something be taken away for a row beside which another one may be live? Several rows of a
@@ -115,7 +114,7 @@ bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* 
 /// On what is bound, or on what a `none` looked past; references excepted.
 bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
     for (const Seen* object : bound) {
-        if (object != nullptr && !role(object->role).reference && vetoes(*object->facet)) {
+        if (object != nullptr && !role(object->role).reference && vetoes(*object)) {
             return true;
         }
     }
@@ -123,7 +122,7 @@ bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
                        [&](const PlanPattern& pattern) {
                            if (pattern.quantifier != Quantifier::kNone) return false;
                            return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
-                               return seen.role == pattern.role && vetoes(*seen.facet);
+                               return seen.role == pattern.role && vetoes(seen);
                            });
                        });
 }

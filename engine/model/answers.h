@@ -42,6 +42,10 @@ class Bits {
 /// is true.
 struct Answers {
     std::uint32_t plan = 0;  ///< which plan's, by its number; 0: they are still to be worked out
+    // What stands of an object whatever its role declares (core/facts.h).
+    bool vetoed = false;
+    bool deleting = false;
+    bool out_of_scope = false;
     std::uint64_t can = 0;   ///< tests, by their index in the role
     std::uint64_t is = 0;
     Bits may;  ///< conditions, by their bits
