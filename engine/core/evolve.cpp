@@ -9,18 +9,20 @@ namespace trueup::core {
 
 namespace {
 
-std::vector<Facet>::iterator place_of(Subject& subject, SourceId source,
-                                      std::string_view object_id) {
-    return std::find_if(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
-        return facet.source > source ||
-               (facet.source == source && std::string_view(facet.object_id) >= object_id);
-    });
-}
+/// Where the object is among the subject's, or belongs.
+struct Place {
+    std::vector<Facet>::iterator at;
+    bool taken = false;
+};
 
-bool is(const Subject& subject, std::vector<Facet>::iterator place, SourceId source,
-        std::string_view object_id) {
-    return place != subject.facets.end() && place->source == source &&
-           place->object_id == object_id;
+Place place_of(Subject& subject, SourceId source, std::string_view object_id) {
+    auto at = subject.facets.begin();
+    for (; at != subject.facets.end() && at->source <= source; ++at) {
+        if (at->source < source) continue;
+        const int order = at->object_id.compare(object_id);
+        if (order >= 0) return {at, order == 0};
+    }
+    return {at};
 }
 
 /// Puts the object in place of the old one, without a copy of its own where nothing has to be
@@ -93,14 +95,14 @@ FoldRun::Entry& FoldRun::subject_of(std::string_view key) {
 Facet& FoldRun::facet_of(Entry& entry, SourceId id, const ItemView& item,
                          std::string_view object_id) {
     Subject& subject = entry.subject;
-    auto place = place_of(subject, id, object_id);
-    if (is(subject, place, id, object_id)) return *place;
+    const Place place = place_of(subject, id, object_id);
+    if (place.taken) return *place.at;
     Facet fresh;
     fresh.source = id;
     fresh.object_id = object_id;
     fresh.absence = Absence::kSwept;
     fresh.first_seen = item.append_time;
-    return *subject.facets.insert(place, std::move(fresh));
+    return *subject.facets.insert(place.at, std::move(fresh));
 }
 
 void FoldRun::upsert(SourceId id, const ItemView& item, const ChangeView& change) {
@@ -147,16 +149,15 @@ const Facet* FoldRun::known_facet(SourceId id, const ChangeView& change) {
     Entry* entry = find(change.subject_key);
     if (entry == nullptr) return nullptr;
     apply_sweeps(*entry);
-    const auto place = place_of(entry->subject, id, change.object_id);
-    return is(entry->subject, place, id, change.object_id) ? &*place : nullptr;
+    const Place place = place_of(entry->subject, id, change.object_id);
+    return place.taken ? &*place.at : nullptr;
 }
 
 /// A digest of what the object says that a rule compares; nullopt: nothing is compared.
-std::optional<std::uint64_t> FoldRun::said(Entry& entry, const Facet& facet) {
+std::optional<std::uint64_t> FoldRun::said(const Entry& entry, Facet& facet) const {
     if (state_.plan == nullptr || !facet.present()) return std::nullopt;
     if (meta_.settings.sources[facet.source].role >= state_.plan->roles.size()) return std::nullopt;
-    keep_answers(*state_.plan, meta_.settings, entry.subject);
-    return look_at(*state_.plan, facet, meta_.settings, nullptr).answers->said;
+    return said_by(*state_.plan, meta_.settings, entry.subject, facet);
 }
 
 /// Takes a facet's new content, if it is news.

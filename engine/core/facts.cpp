@@ -280,24 +280,28 @@ bool kept(const Plan& plan, const Facet& object) {
     return plan.number != 0 && object.answers.plan == plan.number;
 }
 
-void add_to(Facts& facts, const Answers& answers) {
-    facts.two |= facts.shown & answers.may;
-    facts.shown |= answers.may;
-    facts.is |= answers.sure;
+/// As far as there is room.
+void keep_answers(const Plan& plan, Facet& object, Seen& seen) {
+    WorkedOut out = work_out(plan, seen);
+    object.answers = out.answers;
+    if (kept(plan, object)) return;
+    seen.worked_out = std::make_shared<const WorkedOut>(out);
+    seen.answers = &seen.worked_out->answers;
 }
 
-/// What is not shown may be all the same, where a source is not known.
-void add_unknown(const Plan& plan, const std::vector<SourceState>& sources, Facts& facts) {
-    std::uint32_t shown = 0;
-    for (const Seen& seen : facts.seen) shown |= std::uint32_t{1} << seen.role;
+/// What is not shown may be all the same, where a source is not known. `shown`: a bit for each role.
+void add_unknown(const Plan& plan, const std::vector<SourceState>& sources, std::uint32_t shown,
+                 Facts& facts) {
     facts.may = facts.shown;
-    const auto roles = static_cast<Role>(plan.roles.size());
-    for (Role number = 0; number < roles; ++number) {
-        if ((shown >> number & 1U) != 0) continue;
-        const std::vector<SourceId>& all = plan.roles[number].sources;
-        const bool known =
-            std::all_of(all.begin(), all.end(), [&](SourceId id) { return sources[id].known; });
-        if (!known) facts.may |= plan.roles[number].bits;
+    for (const PlanRole& role : plan.roles) {
+        const bool there = (shown & 1U) != 0;
+        shown >>= 1U;
+        if (there) continue;
+        for (const SourceId id : role.sources) {
+            if (sources[id].known) continue;
+            facts.may |= role.bits;
+            break;
+        }
     }
 }
 
@@ -315,33 +319,22 @@ Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger
     return seen;
 }
 
-namespace {
-
-void look_at(const Plan& plan, const Facet& object, const Settings& settings, const Ledger* ledger,
-             Seen& seen) {
-    fill(seen, object, settings, ledger);
-    if (kept(plan, object)) return;
-    seen.worked_out = std::make_shared<const WorkedOut>(work_out(plan, seen));
-    seen.answers = &seen.worked_out->answers;
-}
-
-}  // namespace
-
 Seen look_at(const Plan& plan, const Facet& object, const Settings& settings,
              const Ledger* ledger) {
-    Seen seen;
-    look_at(plan, object, settings, ledger, seen);
+    Seen seen = as_seen(object, settings, ledger);
+    if (kept(plan, object)) return seen;
+    seen.worked_out = std::make_shared<const WorkedOut>(work_out(plan, seen));
+    seen.answers = &seen.worked_out->answers;
     return seen;
 }
 
-void keep_answers(const Plan& plan, const Settings& settings, Subject& subject) {
-    if (plan.number == 0) return;
-    const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
-    for (Facet& facet : subject.facets) {
-        if (kept(plan, facet) || !facet.present()) continue;
-        if (settings.sources[facet.source].role >= plan.roles.size()) continue;
-        facet.answers = work_out(plan, as_seen(facet, settings, ledger)).answers;
+std::uint64_t said_by(const Plan& plan, const Settings& settings, const Subject& subject,
+                      Facet& object) {
+    if (!kept(plan, object)) {
+        const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
+        object.answers = work_out(plan, as_seen(object, settings, ledger)).answers;
     }
+    return object.answers.said;
 }
 
 void forget_answers(Subject& subject) {
@@ -413,18 +406,25 @@ Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings) 
     return by_itself(plan, plan.roles[seen.role].live, seen);
 }
 
-void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
+void look_at(const Plan& plan, Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts) {
     facts.seen.clear();
     facts.shown = facts.is = facts.two = {};
+    std::uint32_t shown = 0;
     const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
-    for (const Facet& facet : subject.facets) {
+    for (Facet& facet : subject.facets) {
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
-        look_at(plan, facet, settings, ledger, facts.seen.emplace_back());
-        add_to(facts, *facts.seen.back().answers);
+        Seen& seen = facts.seen.emplace_back();
+        fill(seen, facet, settings, ledger);
+        if (!kept(plan, facet)) keep_answers(plan, facet, seen);
+        const Answers& answers = *seen.answers;
+        facts.two |= facts.shown & answers.may;
+        facts.shown |= answers.may;
+        facts.is |= answers.sure;
+        shown |= 1U << role;
     }
-    add_unknown(plan, sources, facts);
+    add_unknown(plan, sources, shown, facts);
 }
 
 bool owned_by(const Plan& plan, const PlanRule& rule, const Facts& facts, std::string_view who) {

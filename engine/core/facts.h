@@ -103,8 +103,10 @@ Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger
 /// they are this plan's.
 Seen look_at(const Plan& plan, const Facet& object, const Settings& settings, const Ledger* ledger);
 
-/// Works out what no object of the subject has an answer of this plan to, and keeps it there.
-void keep_answers(const Plan& plan, const Settings& settings, Subject& subject);
+/// A digest of what the object, which is present and plays a role, says about all that the rules
+/// compare. Its answers are kept with it.
+std::uint64_t said_by(const Plan& plan, const Settings& settings, const Subject& subject,
+                      Facet& object);
 /// What is kept rests on the subject's ledger, too.
 void forget_answers(Subject& subject);
 
@@ -187,8 +189,9 @@ struct Facts {
                (mask.pairs == Bits{} || two.has_any(mask.pairs));
     }
 };
-/// `sources` by SourceId.
-void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
+/// What an object has no answers of this plan to is worked out, and kept with it. `sources` by
+/// SourceId.
+void look_at(const Plan& plan, Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts);
 
 /// What the subject counts for. What one that is being ended has is nobody else's.

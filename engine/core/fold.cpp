@@ -170,7 +170,6 @@ void FoldRun::mark(Entry& entry) {
 
 /// What the plan's conditions make of the subject now.
 void FoldRun::look(Entry& entry, Facts& facts) {
-    keep_answers(*state_.plan, meta_.settings, entry.subject);
     look_at(*state_.plan, entry.subject, meta_.settings, meta_.sources, facts);
 }
 

@@ -92,7 +92,7 @@ class FoldRun {
     void upsert(SourceId id, const ItemView& item, const ChangeView& change);
     void same(SourceId id, const ItemView& item, const ChangeView& change);
     const Facet* known_facet(SourceId id, const ChangeView& change);
-    std::optional<std::uint64_t> said(Entry& entry, const Facet& facet);
+    std::optional<std::uint64_t> said(const Entry& entry, Facet& facet) const;
     void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                  const ChangeView& change);
     void count_in(Facet& facet, SourceId id);
@@ -157,7 +157,6 @@ class FoldRun {
     bool stopped(const Subject& subject, const Finding& finding) const;
     bool news_since(const Subject& subject, const Refusal& refusal) const;
     void tend_aftermath(Entry& entry);
-    bool nothing_open(const Subject& subject, RuleNumber rule) const;
     void judge_rules(Entry& entry, const References& references, const Facts& facts);
     void keep_ledger(Entry& entry, const Facts& facts);
     void wait_for(const Wait& wait);

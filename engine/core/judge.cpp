@@ -5,6 +5,7 @@
 #include "engine/core/draft.h"
 #include "engine/core/edges.h"
 #include "engine/core/fold_run.h"
+#include "engine/core/rule_set.h"
 #include "engine/core/sides.h"
 
 #include <algorithm>
@@ -20,6 +21,28 @@ constexpr std::size_t kMostEnds = 16;  // that a ledger needs to know: backoffs 
 bool under_way(const Subject& subject, RuleNumber rule) {
     return std::any_of(subject.findings.begin(), subject.findings.end(),
                        [&](const Finding& f) { return f.rule == rule && f.command.has_value(); });
+}
+
+/// Those that the bits do not rule out.
+RuleSet that_fit(const Plan& plan, const Facts& facts) {
+    RuleSet rules;
+    for (const RuleMask& each : plan.masks) {
+        if (facts.fit(each.mask)) rules.add(each.rule);
+    }
+    return rules;
+}
+
+/// Those of which the subject has something that a verdict could change, if it is healthy; of an
+/// object without a key also those that report it.
+void add_open(const Plan& plan, const Subject& subject, RuleSet& rules) {
+    for (const Finding& finding : subject.findings) rules.add(finding.rule);
+    if (!subject.termination && !subject.reference()) return;
+    for (std::size_t i = 0; i < plan.rules.size(); ++i) {
+        const bool asked = subject.termination && plan.rules[i].on_request();
+        if (asked || (subject.reference() && plan.rules[i].keyless)) {
+            rules.add(RuleNumber(static_cast<std::uint8_t>(i)));
+        }
+    }
 }
 
 }  // namespace
@@ -141,31 +164,16 @@ Aftermath& FoldRun::aftermath_of(Entry& entry) {
     return *entry.subject.aftermath;
 }
 
-/// Has the subject nothing of the rule that a verdict could change, if it is healthy?
-bool FoldRun::nothing_open(const Subject& subject, RuleNumber rule) const {
-    if (subject.termination && state_.plan->rules[rule.value()].on_request()) return false;
-    return std::none_of(subject.findings.begin(), subject.findings.end(),
-                        [&](const Finding& each) { return each.rule == rule; });
-}
-
 void FoldRun::judge_rules(Entry& entry, const References& references, const Facts& facts) {
     const Plan& plan = *state_.plan;
     const Subject& subject = entry.subject;
     const bool reference = subject.reference();
-    const auto rules = static_cast<std::uint8_t>(plan.rules.size());
-    auto mask = plan.masks.begin();
-    for (std::uint8_t number = 0; number < rules; ++number) {
-        const RuleNumber rule(number);
-        bool fits = reference;
-        for (; mask != plan.masks.end() && mask->rule == rule; ++mask) {
-            fits = fits || facts.fit(mask->mask);
-        }
-        // Nearly all of them.
-        if (!fits && subject.findings.empty() && !subject.termination) continue;
-        const bool off = meta_.settings.rules[rule.value()].mode == Mode::kOff ||
-                         (reference && !plan.rules[rule.value()].keyless);
-        const bool healthy = off || !fits;
-        if (healthy && nothing_open(subject, rule)) continue;
+    const RuleSet fit = reference ? RuleSet{} : that_fit(plan, facts);
+    RuleSet open = fit;
+    add_open(plan, subject, open);
+    for (const RuleNumber rule : open) {
+        const bool judged = reference ? plan.rules[rule.value()].keyless : fit.has(rule);
+        const bool healthy = !judged || meta_.settings.rules[rule.value()].mode == Mode::kOff;
         settle(entry, rule,
                healthy ? Verdict::healthy()
                        : state_.judge(
