@@ -31,10 +31,8 @@ CommandId make_command_id(const Meta& meta, Offset offset, std::uint32_t index) 
     return CommandId(make_id(IdOf::kCommand, meta, offset, index));
 }
 
-Hash128 extend_chain(const Hash128& chain, Topic topic, Offset offset, std::string_view bytes) {
-    const auto place =
-        static_cast<std::uint64_t>(offset.value()) * kTopics + static_cast<std::size_t>(topic);
-    return combine(chain, hash128(bytes, place));
+Hash128 extend_chain(const Hash128& chain, std::uint64_t record) {
+    return combine(chain, {0, record});
 }
 
 }  // namespace trueup::core

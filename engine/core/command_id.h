@@ -7,13 +7,14 @@
 namespace trueup::core {
 
 /// hash(journal id, shard, offset, index, chain). `offset` is the journal record being folded and
-/// `index` the position among its emissions. The chain (running hash over the accepted items) keeps
-/// ids unique if a journal ever loses its tail and grows another one at the same offsets.
+/// `index` the position among its emissions. The chain (running hash over the records that brought
+/// items) keeps ids unique if a journal ever loses its tail and grows another one at the same
+/// offsets.
 /// A finding and its command never share one.
 FindingId make_finding_id(const Meta& meta, Offset offset, std::uint32_t index);
 CommandId make_command_id(const Meta& meta, Offset offset, std::uint32_t index);
 
-/// The chain after one more accepted item.
-Hash128 extend_chain(const Hash128& chain, Topic topic, Offset offset, std::string_view bytes);
+/// The chain after one more record that brought something, by the record's digest.
+Hash128 extend_chain(const Hash128& chain, std::uint64_t record);
 
 }  // namespace trueup::core

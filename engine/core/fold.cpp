@@ -66,6 +66,7 @@ void FoldRun::run() {
 /// Some items at a time, so that the subjects of all of them are on their way from memory at once.
 void FoldRun::take_items() {
     constexpr std::size_t kGroup = SubjectTable::kMostAhead;
+    const auto before = meta_.counters.items;
     std::array<std::string_view, kGroup> keys;
     const std::span<const ItemView> items(record_.items);
     for (std::size_t from = 0; from < items.size(); from += kGroup) {
@@ -80,6 +81,9 @@ void FoldRun::take_items() {
         state_.subjects.prefetch(std::span(keys).first(count));
         for (const ItemView& item : group) take_item(item);
     }
+    // Before anything is ordered. What brings nothing new leaves the chain alone.
+    if (meta_.counters.items == before) return;
+    meta_.chain = extend_chain(meta_.chain, record_.digest);
 }
 
 /// Journal time is watched time: a step that is longer than max_clock_step was not watched, so it
@@ -138,7 +142,6 @@ void FoldRun::take_item(const ItemView& item) {
     }
     last = std::max(last, item.offset);
     ++meta_.counters.items;
-    meta_.chain = extend_chain(meta_.chain, item.topic, item.offset, item.bytes);
     if (const auto* change = std::get_if<ChangeView>(&item.body)) {
         take_change(item, *change);
     } else if (const auto* outcome = std::get_if<Outcome>(&item.body)) {

@@ -208,7 +208,7 @@ struct Meta {
     BrokerTime broker_now{};     ///< append time of that record, never descending
     JournalTime now{};           ///< watched time
     BrokerTime watched_since{};  ///< append time of the record that ended the last unwatched step
-    Hash128 chain;               ///< running hash over the accepted items
+    Hash128 chain;               ///< running hash over the records that brought items
     Hash128 digest;              ///< sum of the hashes of the subjects' rows as written
     std::array<Offset, kTopics> last{kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset,
                                      kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset};
