@@ -8,6 +8,8 @@
 #include "engine/core/sides.h"
 #include "engine/core/witness.h"
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -21,6 +23,15 @@ namespace trueup::core {
 
 using Found = std::array<const Seen*, kMostRoles>;  ///< by role
 using Patterns = std::span<const PlanPattern>;
+// As a rule there are one or two of each.
+using Objects = boost::container::small_vector<const Seen*, 6>;
+using Sources = boost::container::small_vector<SourceId, 4>;
+using Leanings = boost::container::small_vector<Leaning, 4>;
+
+template <typename Few>
+std::span<const typename Few::value_type> spanned(const Few& few) {
+    return {few.data(), few.size()};
+}
 
 inline Decision abstain(Reason why, Wait wait = {}) {
     Decision decision;
@@ -60,10 +71,10 @@ class Evaluation {
     Decision run();
 
   private:
-    struct Objects {
+    struct Shown {
         std::vector<Seen> looked_up;  ///< of a reference
-        std::vector<const Seen*> all;
-        std::vector<SourceId> sources;  ///< that must prove what is said of them
+        Objects all;
+        Sources sources;  ///< that must prove what is said of them
         std::string_view named;         ///< what a reference was looked up by
         bool known = true;
         bool asked = true;  ///< false: what to look up is not known
@@ -102,12 +113,12 @@ class Evaluation {
                     SourceTime deadline) const;
 
     // patterns.cpp: what a pattern comes to, and what it binds
-    Objects objects_of(const PlanPattern& pattern, const Found& bound) const;
+    Shown objects_of(const PlanPattern& pattern, const Found& bound) const;
     std::optional<std::string_view> looked_up(const PlanPattern& pattern, const Found& bound) const;
-    std::vector<SourceId> sources_of(const PlanPattern& pattern, const Found& bound) const;
+    Sources sources_of(const PlanPattern& pattern, const Found& bound) const;
     std::optional<std::string_view> scope_of(const PlanPattern& pattern, const Found& bound) const;
     Truth watched(const PlanPattern& pattern, const Found& bound) const;
-    Truth nobody(const PlanPattern& pattern, const Objects& objects, bool none) const;
+    Truth nobody(const PlanPattern& pattern, const Shown& objects, bool none) const;
     Truth none(const PlanPattern& pattern, const Found& bound) const;
     Truth alone(const PlanPattern& pattern, const Found& bound) const;
     Truth both(std::size_t from, const Truth& a, std::size_t behind, const Truth& b) const;
@@ -115,27 +126,27 @@ class Evaluation {
     Match match_first(Patterns patterns, const Found& bound) const;
     Match of_others(Patterns patterns, const Found& bound, const One& chosen, const Match& first,
                     std::size_t before) const;
-    Truth doubt(const PlanPattern& pattern, const Objects& objects, const Found& bound,
+    Truth doubt(const PlanPattern& pattern, const Shown& objects, const Found& bound,
                 const One& chosen, const Seen& other) const;
     One one_of(const PlanPattern& pattern, const Found& bound) const;
-    std::vector<const Seen*> fit_of(const PlanPattern& pattern, const Objects& objects,
+    Objects fit_of(const PlanPattern& pattern, const Shown& objects,
                                     const Found& bound) const;
-    Truth nobody_fits(const PlanPattern& pattern, const Objects& objects) const;
+    Truth nobody_fits(const PlanPattern& pattern, const Shown& objects) const;
     const Seen* keep(const Seen* seen) const;
     Match also(const Truth& truth, Patterns patterns, const Found& bound) const;
     One bind(const PlanPattern& pattern, const Seen& object, const Found& bound, std::size_t from,
              const Truth& alone) const;
     Match some(Patterns patterns, const Found& bound) const;
-    Truth single(const PlanPattern& pattern, const std::vector<const Seen*>& all,
+    Truth single(const PlanPattern& pattern, const Objects& all,
                  const Found& bound) const;
-    Truth several(const PlanPattern& pattern, const std::vector<const Seen*>& claim,
+    Truth several(const PlanPattern& pattern, const Objects& claim,
                   const Truth& truth, std::size_t from) const;
 
     // surplus.cpp: which of two or more is worth least
-    One least_of(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
+    One least_of(const PlanPattern& pattern, const Objects& fit,
                  const Found& bound, std::size_t from) const;
     Truth surely_least(const PlanPattern& pattern, const Seen& least,
-                       const std::vector<const Seen*>& fit, const Found& bound,
+                       const Objects& fit, const Found& bound,
                        std::size_t from) const;
     Truth below(const PlanPattern& pattern, const Seen& a, const Seen& b, const Found& bound) const;
     Truth ranked(const PlanPattern& pattern, const PlanRanking& rank, const Seen& object,
@@ -145,7 +156,7 @@ class Evaluation {
 
     // steps.cpp: what is to be done now
     JournalTime next_try() const;
-    std::vector<const Seen*> left(const PlanStep& step) const;
+    Objects left(const PlanStep& step) const;
     std::optional<std::size_t> next_step(const PlanCase& found, const Found& bound,
                                          const Seen& about) const;
     void note_done(const PlanStep& step) const;
@@ -153,7 +164,7 @@ class Evaluation {
     bool vetoes(const Seen& object) const { return vetoes(*object.facet, object.answers->vetoed); }
     bool crowded(const PlanStep& step, const Found& bound, const Facet* target) const;
     bool vetoed_in(const PlanCase& found, const Found& bound) const;
-    std::vector<Leaning> leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
+    Leanings leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
                                      const Facet& object) const;
     std::optional<Decision> not_yet_by(const PlanCase& found, std::size_t step, const Found& bound,
                                        const Seen& about) const;

@@ -24,8 +24,8 @@ Truth first_told(const Truth& a, const Truth& b) {
 
 }  // namespace
 
-Evaluation::Objects Evaluation::objects_of(const PlanPattern& pattern, const Found& bound) const {
-    Objects found;
+Evaluation::Shown Evaluation::objects_of(const PlanPattern& pattern, const Found& bound) const {
+    Shown found;
     const PlanRole& of = role(pattern.role);
     found.sources = sources_of(pattern, bound);
     for (const SourceId source : found.sources) {
@@ -71,11 +71,11 @@ std::optional<std::string_view> Evaluation::looked_up(const PlanPattern& pattern
 }
 
 /// `in: F`: that of its scope. Which one that is may not be known: then all must prove it.
-std::vector<SourceId> Evaluation::sources_of(const PlanPattern& pattern, const Found& bound) const {
+Sources Evaluation::sources_of(const PlanPattern& pattern, const Found& bound) const {
     const std::vector<SourceId>& all = role(pattern.role).sources;
     const std::optional<std::string_view> scope = scope_of(pattern, bound);
-    if (!scope) return all;
-    std::vector<SourceId> some;
+    if (!scope) return {all.begin(), all.end()};
+    Sources some;
     for (const SourceId source : all) {
         if (on_.settings.sources[source].scope == *scope) some.push_back(source);
     }
@@ -101,16 +101,16 @@ Truth Evaluation::watched(const PlanPattern& pattern, const Found& bound) const 
 }
 
 /// Of a pattern whose role shows nothing.
-Truth Evaluation::nobody(const PlanPattern& pattern, const Objects& objects, bool none) const {
+Truth Evaluation::nobody(const PlanPattern& pattern, const Shown& objects, bool none) const {
     const Truth truth = objects.known ? Truth::of(none) : Truth::unknown(Reason::kNotSynced);
     if (watch_ && objects.asked) {
-        watch_->nobody(pattern.role, objects.sources, objects.named, truth);
+        watch_->nobody(pattern.role, spanned(objects.sources), objects.named, truth);
     }
     return truth;
 }
 
 Truth Evaluation::none(const PlanPattern& pattern, const Found& bound) const {
-    const Objects objects = objects_of(pattern, bound);
+    const Shown objects = objects_of(pattern, bound);
     if (objects.all.empty()) return nobody(pattern, objects, true);
     const std::size_t from = watch_.mark();
     Truth sum = Truth::of(true);
@@ -130,7 +130,7 @@ Truth Evaluation::alone(const PlanPattern& pattern, const Found& bound) const {
     const std::size_t from = watch_.mark();
     const Truth seen = watched(pattern, bound);
     const std::size_t behind = watch_.mark();
-    const Objects objects = objects_of(pattern, bound);
+    const Shown objects = objects_of(pattern, bound);
     const std::size_t first = watch_.mark();
     Truth sum = Truth::of(false);
     if (objects.all.empty()) sum = nobody(pattern, objects, false);
@@ -180,8 +180,8 @@ Evaluation::Match Evaluation::of_others(Patterns patterns, const Found& bound, c
                                         const Match& first, std::size_t before) const {
     const PlanPattern& pattern = patterns.front();
     const std::size_t from = watch_.mark();
-    const Objects objects = objects_of(pattern, bound);
-    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    const Shown objects = objects_of(pattern, bound);
+    const Objects fit = fit_of(pattern, objects, bound);
     watch_.forget(from);
     bool meant = false;  // of those before one is known to fit
     for (const Seen* each : fit) {
@@ -203,7 +203,7 @@ Evaluation::Match Evaluation::of_others(Patterns patterns, const Found& bound, c
 }
 
 /// Why it is not known whether that other one is meant.
-Truth Evaluation::doubt(const PlanPattern& pattern, const Objects& objects, const Found& bound,
+Truth Evaluation::doubt(const PlanPattern& pattern, const Shown& objects, const Found& bound,
                         const One& chosen, const Seen& other) const {
     if (watch_) {  // what was told of the first is told of this one, too
         static_cast<void>(watched(pattern, bound));
@@ -215,7 +215,7 @@ Truth Evaluation::doubt(const PlanPattern& pattern, const Objects& objects, cons
         return bind(pattern, other, bound, from, alone).truth;
     }
     if (!watch_) return chosen.truth;
-    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    const Objects fit = fit_of(pattern, objects, bound);
     const Seen* least = fit.front();  // one of them is the one that was chosen
     for (const Seen* each : fit) {
         if (each->facet == chosen.object->facet) least = each;
@@ -231,9 +231,9 @@ Evaluation::One Evaluation::one_of(const PlanPattern& pattern, const Found& boun
     if (pattern.quantifier == Quantifier::kNone) {
         return {both(from, seen, behind, none(pattern, bound))};
     }
-    const Objects objects = objects_of(pattern, bound);
+    const Shown objects = objects_of(pattern, bound);
     const std::size_t first = watch_.mark();
-    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    const Objects fit = fit_of(pattern, objects, bound);
     if (fit.empty()) return {both(from, seen, behind, nobody_fits(pattern, objects))};
     const bool surplus = pattern.quantifier == Quantifier::kSurplus;
     if (surplus && fit.size() < 2) {
@@ -253,9 +253,9 @@ Evaluation::One Evaluation::one_of(const PlanPattern& pattern, const Found& boun
 }
 
 /// Those that are not known to be other.
-std::vector<const Seen*> Evaluation::fit_of(const PlanPattern& pattern, const Objects& objects,
+Objects Evaluation::fit_of(const PlanPattern& pattern, const Shown& objects,
                                             const Found& bound) const {
-    std::vector<const Seen*> fit;
+    Objects fit;
     for (const Seen* each : objects.all) {
         const std::size_t own = watch_.mark();
         const Truth truth = wanted(pattern, *each, bound);
@@ -265,7 +265,7 @@ std::vector<const Seen*> Evaluation::fit_of(const PlanPattern& pattern, const Ob
     return fit;
 }
 
-Truth Evaluation::nobody_fits(const PlanPattern& pattern, const Objects& objects) const {
+Truth Evaluation::nobody_fits(const PlanPattern& pattern, const Shown& objects) const {
     return objects.all.empty() ? nobody(pattern, objects, false) : Truth::of(false);
 }
 
@@ -305,9 +305,9 @@ Evaluation::Match Evaluation::some(Patterns patterns, const Found& bound) const 
     const std::size_t from = watch_.mark();
     const Truth seen = watched(pattern, bound);
     const std::size_t behind = watch_.mark();
-    const Objects objects = objects_of(pattern, bound);
+    const Shown objects = objects_of(pattern, bound);
     const std::size_t first = watch_.mark();
-    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    const Objects fit = fit_of(pattern, objects, bound);
     if (fit.empty()) {
         return also(both(from, seen, behind, nobody_fits(pattern, objects)), patterns, bound);
     }
@@ -332,12 +332,12 @@ Evaluation::Match Evaluation::some(Patterns patterns, const Found& bound) const 
 
 /// Is there only one that claims the subject, or matches? Of a role that has several, a second
 /// one that may be none leaves it open.
-Truth Evaluation::single(const PlanPattern& pattern, const std::vector<const Seen*>& all,
+Truth Evaluation::single(const PlanPattern& pattern, const Objects& all,
                          const Found& bound) const {
     if (all.size() < 2) return Truth::of(true);
     const std::size_t from = watch_.mark();
-    std::vector<const Seen*> may;
-    std::vector<const Seen*> is;
+    Objects may;
+    Objects is;
     for (const Seen* each : all) {
         const std::size_t own = watch_.mark();
         const Truth claims =
@@ -364,7 +364,7 @@ Truth Evaluation::single(const PlanPattern& pattern, const std::vector<const See
 }
 
 /// More than one of them: that says it, whatever they are.
-Truth Evaluation::several(const PlanPattern& pattern, const std::vector<const Seen*>& claim,
+Truth Evaluation::several(const PlanPattern& pattern, const Objects& claim,
                           const Truth& truth, std::size_t from) const {
     watch_.forget(from);
     if (!watch_) return truth;

@@ -42,8 +42,8 @@ JournalTime Evaluation::next_try() const {
     return latest + pause;
 }
 
-std::vector<const Seen*> Evaluation::left(const PlanStep& step) const {
-    std::vector<const Seen*> all;
+Objects Evaluation::left(const PlanStep& step) const {
+    Objects all;
     for (const Seen& seen : facts_) {
         if (seen.role == step.role && !goes(seen) && ours(seen)) all.push_back(&seen);
     }
@@ -63,7 +63,7 @@ std::optional<std::size_t> Evaluation::next_step(const PlanCase& found, const Fo
             continue;
         }
         if (step.verb != Verb::kDelete) return i;
-        const std::vector<const Seen*> rest = left(step);
+        const Objects rest = left(step);
         const bool single = found.steps.size() == 1 && bound[step.role] != nullptr;
         if (single ? std::find(rest.begin(), rest.end(), bound[step.role]) != rest.end()
                    : !rest.empty()) {
@@ -128,9 +128,9 @@ bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
 }
 
 /// The sources that must have been heard: its own side first.
-std::vector<Leaning> Evaluation::leanings_of(const PlanCase& found, std::size_t step,
+Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step,
                                              const Found& bound, const Facet& object) const {
-    std::vector<Leaning> leanings;
+    Leanings leanings;
     const auto lean_on = [&](const Leaning& leaning) {
         const bool known = std::any_of(leanings.begin(), leanings.end(), [&](const Leaning& each) {
             return each.source == leaning.source;
@@ -140,7 +140,7 @@ std::vector<Leaning> Evaluation::leanings_of(const PlanCase& found, std::size_t 
     lean_on({object.source, last_word_beside(object, bound)});
     const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
     const Millis window = on_.settings.rules[on_.self.value()].create_window;
-    const auto lean = [&](Role number, const std::vector<SourceId>& sources) {
+    const auto lean = [&](Role number, std::span<const SourceId> sources) {
         // A fact that is looked up changes slowly: its source must only be there.
         const bool slow = role(number).reference;
         for (const SourceId source : sources) {
@@ -148,7 +148,7 @@ std::vector<Leaning> Evaluation::leanings_of(const PlanCase& found, std::size_t 
         }
     };
     for (const PlanPattern& pattern : found.patterns) {
-        lean(pattern.role, sources_of(pattern, bound));
+        lean(pattern.role, spanned(sources_of(pattern, bound)));
     }
     // What named conditions asked on the way, of whichever object.
     for (const PlanPattern& pattern : found.looked_up) {
@@ -172,12 +172,12 @@ std::vector<Leaning> Evaluation::leanings_of(const PlanCase& found, std::size_t 
 std::optional<Decision> Evaluation::not_yet_by(const PlanCase& found, std::size_t step,
                                                const Found& bound, const Seen& about) const {
     const Facet& object = *about.facet;
-    const std::vector<Leaning> leanings = leanings_of(found, step, bound, object);
+    const Leanings leanings = leanings_of(found, step, bound, object);
     const auto held =
-        not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, leanings);
+        not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, spanned(leanings));
     if (watch_) {
         const JournalTime first = first_detected(on_.subject, on_.self, object.object_id, on_.now);
-        watch_->not_yet(held, leanings, on_.now - first);
+        watch_->not_yet(held, spanned(leanings), on_.now - first);
     }
     return held ? std::optional(as_said(*held, object)) : std::nullopt;
 }
@@ -231,7 +231,7 @@ SourceId Evaluation::source_for(const PlanCase& found, const PlanStep& step,
                                 const Found& bound) const {
     for (const PlanPattern& pattern : found.patterns) {
         if (pattern.role != step.role) continue;
-        const std::vector<SourceId> asked = sources_of(pattern, bound);
+        const Sources asked = sources_of(pattern, bound);
         if (!asked.empty()) return asked.front();
     }
     const std::vector<SourceId>& all = role(step.role).sources;

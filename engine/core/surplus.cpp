@@ -13,7 +13,7 @@ constexpr std::string_view kRanked = "what it is ranked by";
 
 /// The least worth one of two or more. Of those that fit facts are told from `from` on.
 Evaluation::One Evaluation::least_of(const PlanPattern& pattern,
-                                     const std::vector<const Seen*>& fit, const Found& bound,
+                                     const Objects& fit, const Found& bound,
                                      std::size_t from) const {
     const Seen* least = fit.front();
     const std::size_t asked = watch_.mark();
@@ -26,7 +26,7 @@ Evaluation::One Evaluation::least_of(const PlanPattern& pattern,
 
 /// Are there two whatever is not known, and does this one rank below each other one?
 Truth Evaluation::surely_least(const PlanPattern& pattern, const Seen& least,
-                               const std::vector<const Seen*>& fit, const Found& bound,
+                               const Objects& fit, const Found& bound,
                                std::size_t from) const {
     std::size_t sure = 0;
     Truth two = Truth::of(true);
