@@ -118,6 +118,8 @@ Decision Evaluation::duplicates() const {
         if (!on_.facts.two.has(role(number).claims) && !watch_) continue;
         if (const Facet* one = second_of(number)) last = one;
     }
+    // Which role has none besides decides nothing once another one has two.
+    if (last != nullptr) watch_.leave_out(0, Truth::of(false));
     if (watch_ && watch_.mark() == 0) {
         note("roles", "none of which a subject has only one", "a role without several: true");
     }
@@ -129,6 +131,7 @@ const Facet* Evaluation::second_of(Role number) const {
     if (role(number).sources.empty()) return nullptr;
     const Facet* last = nullptr;
     std::size_t count = 0;
+    const std::size_t first = watch_.mark();
     for (const Seen& seen : facts_) {
         if (seen.role != number || goes(seen)) continue;
         const std::size_t from = watch_.mark();
@@ -137,6 +140,8 @@ const Facet* Evaluation::second_of(Role number) const {
         if (claims.no()) continue;
         if (++count > 1) last = seen.facet;
     }
+    // One object more or less would not have: not those that are there, nor those that are not.
+    watch_.leave_out(first, Truth::of(count < 2));
     if (watch_) watch_->claims(number, count, "2 or more", Truth::of(count > 1));
     return last;
 }

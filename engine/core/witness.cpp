@@ -149,6 +149,12 @@ void Witness::keep(std::size_t from, const Truth& whole) {
     loose_.erase(std::remove_if(begin, loose_.end(), other), loose_.end());
 }
 
+void Witness::leave_out(std::size_t from, const Truth& part) {
+    const auto is = [&](const Loose& each) { return each.came_to == answer_of(part); };
+    const auto begin = loose_.begin() + static_cast<std::ptrdiff_t>(from);
+    loose_.erase(std::remove_if(begin, loose_.end(), is), loose_.end());
+}
+
 void Witness::add(DecidingFact fact, bool beside) {
     const bool known = std::any_of(loose_.begin(), loose_.end(),
                                    [&](const Loose& each) { return each.fact == fact; });

@@ -31,6 +31,8 @@ class Witness {
     void say(std::size_t from, const Truth& truth);
     /// Only those that came to the same as the whole made it.
     void keep(std::size_t from, const Truth& whole);
+    /// Those that came to this decided nothing.
+    void leave_out(std::size_t from, const Truth& part);
     void forget(std::size_t from) { loose_.resize(from); }
 
     /// `truth` of a test and of a join is before it is negated.
@@ -118,6 +120,9 @@ class Watch {
     }
     void keep(std::size_t from, const Truth& whole) const {
         if (witness_ != nullptr) witness_->keep(from, whole);
+    }
+    void leave_out(std::size_t from, const Truth& part) const {
+        if (witness_ != nullptr) witness_->leave_out(from, part);
     }
     void forget(std::size_t from) const {
         if (witness_ != nullptr) witness_->forget(from);

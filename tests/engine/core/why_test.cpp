@@ -264,6 +264,22 @@ TEST(Why, AnObjectWithoutAKeyIsAskedOfItsOwnRoleOnly) {
 }
 
 // The value as it was read, and where it comes from: record and time of the object's last change.
+// A pod that nobody doubts was told as what decides that two rows claim its name.
+TEST(Why, OfTwoThatClaimANameTheyAloneDecide) {
+    const std::string rows = "0s known all\n100s row wrapper-7 pk=7\n100s row wrapper-7 pk=8\n";
+    const RuleTrace trace =
+        why(rows + "100s pod wrapper-7 uid=a\n110s quiet\n", kWrapper, "duplicate_claim");
+    std::size_t facts = 0;
+    for (const StageAnswer& stage : trace.stages) {
+        if (stage.stage != Stage::kPattern) continue;
+        for (const DecidingFact& fact : stage.facts) {
+            EXPECT_EQ(fact.role, "rows") << told(fact);
+            ++facts;
+        }
+    }
+    EXPECT_GE(facts, 3U) << "each of the two, and that they are two";
+}
+
 TEST(Why, AFactSaysWhereItComesFrom) {
     const RuleTrace trace = why(kQuiet + "101s row wrapper-7 pk=7 status=stopping\n200s quiet\n",
                                 kWrapper, "missing_pod");
