@@ -115,7 +115,7 @@ Decision Evaluation::duplicates() const {
     const auto roles = static_cast<Role>(on_.plan.roles.size());
     for (Role number = 0; number < roles; ++number) {
         if (role(number).several || role(number).reference) continue;
-        if (!on_.facts.two.has(role(number).claims) && !watch_) continue;
+        if (!on_.facts.word.two.has(role(number).claims) && !watch_) continue;
         if (const Facet* one = second_of(number)) last = one;
     }
     // Which role has none besides decides nothing once another one has two.

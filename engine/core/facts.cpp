@@ -276,34 +276,6 @@ void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledge
     seen.answers = &object.answers;
 }
 
-bool kept(const Plan& plan, const Facet& object) {
-    return plan.number != 0 && object.answers.plan == plan.number;
-}
-
-/// As far as there is room.
-void keep_answers(const Plan& plan, Facet& object, Seen& seen) {
-    WorkedOut out = work_out(plan, seen);
-    object.answers = out.answers;
-    if (kept(plan, object)) return;
-    seen.worked_out = std::make_shared<const WorkedOut>(out);
-    seen.answers = &seen.worked_out->answers;
-}
-
-/// What is not shown may be all the same, where a source is not known. `shown`: a bit for each role.
-void add_unknown(const Plan& plan, const std::vector<SourceState>& sources, std::uint32_t shown,
-                 Facts& facts) {
-    facts.may = facts.shown;
-    for (const PlanRole& role : plan.roles) {
-        const bool there = (shown & 1U) != 0;
-        shown >>= 1U;
-        if (there) continue;
-        for (const SourceId id : role.sources) {
-            if (sources[id].known) continue;
-            facts.may |= role.bits;
-            break;
-        }
-    }
-}
 
 }  // namespace
 
@@ -311,6 +283,14 @@ PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& objec
     const PlanField& field = role.fields[number];
     const std::optional<Field> sent = object.facet->fields().find(field.name);
     return sent ? as_sent(role, field, *sent, object) : missing(role, field, object);
+}
+
+void keep_answers(const Plan& plan, Facet& object, Seen& seen) {
+    WorkedOut out = work_out(plan, seen);
+    object.answers = out.answers;
+    if (kept(plan, object)) return;
+    seen.worked_out = std::make_shared<const WorkedOut>(out);
+    seen.answers = &seen.worked_out->answers;
 }
 
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger) {
@@ -406,11 +386,26 @@ Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings) 
     return by_itself(plan, plan.roles[seen.role].live, seen);
 }
 
+Bits may_be(const Plan& plan, const std::vector<SourceState>& sources, const Word& word) {
+    Bits may = word.shown;
+    std::uint32_t shown = word.roles;
+    for (const PlanRole& role : plan.roles) {
+        const bool there = (shown & 1U) != 0;
+        shown >>= 1U;
+        if (there) continue;
+        for (const SourceId id : role.sources) {
+            if (sources[id].known) continue;
+            may |= role.bits;
+            break;
+        }
+    }
+    return may;
+}
+
 void look_at(const Plan& plan, Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts) {
     facts.seen.clear();
-    facts.shown = facts.is = facts.two = {};
-    std::uint32_t shown = 0;
+    facts.word = {};
     const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
     for (Facet& facet : subject.facets) {
         const Role role = settings.sources[facet.source].role;
@@ -418,13 +413,9 @@ void look_at(const Plan& plan, Subject& subject, const Settings& settings,
         Seen& seen = facts.seen.emplace_back();
         fill(seen, facet, settings, ledger);
         if (!kept(plan, facet)) keep_answers(plan, facet, seen);
-        const Answers& answers = *seen.answers;
-        facts.two |= facts.shown & answers.may;
-        facts.shown |= answers.may;
-        facts.is |= answers.sure;
-        shown |= 1U << role;
+        facts.word.add(role, *seen.answers);
     }
-    add_unknown(plan, sources, shown, facts);
+    facts.may = may_be(plan, sources, facts.word);
 }
 
 bool owned_by(const Plan& plan, const PlanRule& rule, const Facts& facts, std::string_view who) {

@@ -175,18 +175,34 @@ Truth truth_of(const PlanCondition& condition, const Fits& fits, const Watching&
 /// Does the object claim its subject, as `live` of its role says? Its source plays one.
 Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings);
 
+/// What all present objects of one subject come to.
+struct Word {
+    Bits shown;               ///< some object may be so
+    Bits two;                 ///< two may be so
+    Bits is;                  ///< some object is so
+    std::uint32_t roles = 0;  ///< that show one: a bit for each
+
+    void add(Role role, const Answers& answers) {
+        two |= shown & answers.may;
+        shown |= answers.may;
+        is |= answers.sure;
+        roles |= 1U << role;
+    }
+};
+/// `shown`, and what nobody knows of, as a source of its role is not known. `sources` by SourceId.
+Bits may_be(const Plan& plan, const std::vector<SourceState>& sources, const Word& word);
+
 /// Of one subject. Keeps its memory for the next one.
 struct Facts {
     std::vector<Seen> seen;  ///< present objects that play a role, in the order of the facets
-    Bits may;                ///< some object may be so, or nobody knows of any object of the role
-    Bits shown;              ///< some object may be so
-    Bits two;                ///< two may be so
-    Bits is;                 ///< some object is so
+    Word word;
+    Bits may;  ///< `may_be` of it
 
     /// False: whatever is asked besides, the case is healthy, and waits for nothing.
-    bool fit(const Mask& mask) const {
-        return may.has_all(mask.may) && !is.has_any(mask.never) &&
-               (mask.pairs == Bits{} || two.has_any(mask.pairs));
+    bool fit(const Mask& mask) const { return fits(mask, may, word); }
+    static bool fits(const Mask& mask, const Bits& may, const Word& word) {
+        return may.has_all(mask.may) && !word.is.has_any(mask.never) &&
+               (!mask.asks_pairs || word.two.has_any(mask.pairs));
     }
 };
 /// What an object has no answers of this plan to is worked out, and kept with it. `sources` by
@@ -194,8 +210,9 @@ struct Facts {
 void look_at(const Plan& plan, Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts);
 
-/// What the subject counts for. What one that is being ended has is nobody else's.
-Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts);
+/// What the subject counts for, and the bits of its objects, which keep their answers. What one
+/// that is being ended has is nobody else's.
+Tally tally_of(const Plan& plan, Subject& subject, const Settings& settings, Word& word);
 
 /// May `who` ask for what the rule does to the subject? Who has a role that may is not asked.
 bool owned_by(const Plan& plan, const PlanRule& rule, const Facts& facts, std::string_view who);

@@ -49,8 +49,9 @@ void FoldRun::run() {
         budget_ = std::min(budget_, std::max(meta_.settings.sweep_step / 2, 1U));
         wake();
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
-        for (std::size_t i = 0; i < marked_.size(); ++i) judge(*marked_[i]);
-        for (Entry* entry : marked_) collect(*entry);
+        count_marked();
+        for (std::size_t i = 0; i < marked_.size(); ++i) judge(i);
+        for (const Marked& each : marked_) collect(*each.entry);
         end_trial();
         judge_dependents();  // of references that a sweep changed
     }
@@ -163,12 +164,17 @@ FoldRun::Entry* FoldRun::find(std::string_view key) { return state_.subjects.fin
 /// Has the subject judged at the end of this record. Epochs that are still on their way over the
 /// subjects count for it at once.
 void FoldRun::mark(Entry& entry) {
-    if (!entry.marked) {
-        entry.marked = true;
-        marked_.push_back(&entry);
+    if (entry.marked == 0) {
+        marked_.push_back({&entry, {}});
+        entry.marked = static_cast<std::uint32_t>(marked_.size());
     }
     apply_sweeps(entry);
-    count(entry);
+    if (entry.marked <= counted_) count(entry);
+}
+
+/// Once each, before anybody asks for the tallies.
+void FoldRun::count_marked() {
+    while (counted_ < marked_.size()) count(*marked_[counted_++].entry);
 }
 
 /// What the plan's conditions make of the subject now.
@@ -179,8 +185,9 @@ void FoldRun::look(Entry& entry, Facts& facts) {
 /// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
 void FoldRun::count(Entry& entry) {
     if (state_.plan == nullptr) return;
-    look(entry, counted_);
-    const Tally now = tally_of(*state_.plan, entry.subject, counted_);
+    Word unmarked;
+    Word& word = entry.marked == 0 ? unmarked : marked_[entry.marked - 1].word;
+    const Tally now = tally_of(*state_.plan, entry.subject, meta_.settings, word);
     Tally& before = entry.subject.counted;
     if (now == before) return;
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -259,6 +266,7 @@ void FoldRun::wake() {
     }
     rouse(keys);
     if (counting()) return;
+    count_marked();
     const auto tallies = static_cast<TallyId>(state_.plan->tallies.size());
     for (TallyId tally = 0; tally < tallies; ++tally) {
         if (meta_.tallies[tally] != 0) continue;

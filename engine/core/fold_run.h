@@ -52,6 +52,7 @@ class FoldRun {
     void rouse(std::vector<std::string>& keys);
     Entry* find(std::string_view key);
     void mark(Entry& entry);
+    void count_marked();
     void look(Entry& entry, Facts& facts);
     void count(Entry& entry);
     void judge_all();
@@ -147,7 +148,7 @@ class FoldRun {
     void end_pass();
 
     // judge.cpp: verdicts become findings
-    void judge(Entry& entry);
+    void judge(std::size_t marked);
     void recount(Entry& entry);
     void void_dismissals(Entry& entry);
     void expire_termination(Entry& entry);
@@ -157,8 +158,8 @@ class FoldRun {
     bool stopped(const Subject& subject, const Finding& finding) const;
     bool news_since(const Subject& subject, const Refusal& refusal) const;
     void tend_aftermath(Entry& entry);
-    void judge_rules(Entry& entry, const References& references, const Facts& facts);
-    void keep_ledger(Entry& entry, const Facts& facts);
+    void judge_rules(Entry& entry, const Word& word);
+    void keep_ledger(Entry& entry, Word& word);
     void wait_for(const Wait& wait);
     void forget_seen_writes(Entry& entry);
     void renew_waits(Entry& entry);
@@ -218,10 +219,15 @@ class FoldRun {
     Meta& meta_;
     const JournalView& record_;
     FoldReport& report_;
-    std::vector<Entry*> marked_;
+    /// One that is to be judged, and what its objects came to when it was counted.
+    struct Marked {
+        Entry* entry = nullptr;
+        Word word;
+    };
+    std::vector<Marked> marked_;
+    std::size_t counted_ = 0;   ///< of `marked_`, from the front
     std::vector<Wait> waits_;   ///< of the subject being judged
     Facts facts_;               ///< of the subject being judged
-    Facts counted_;             ///< of one being counted, which may come in between
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
     bool reference_changed_ = false;

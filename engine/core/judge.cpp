@@ -9,6 +9,7 @@
 #include "engine/core/sides.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trueup::core {
 
@@ -24,10 +25,10 @@ bool under_way(const Subject& subject, RuleNumber rule) {
 }
 
 /// Those that the bits do not rule out.
-RuleSet that_fit(const Plan& plan, const Facts& facts) {
+RuleSet that_fit(const Plan& plan, const Bits& may, const Word& word) {
     RuleSet rules;
     for (const RuleMask& each : plan.masks) {
-        if (facts.fit(each.mask)) rules.add(each.rule);
+        if (Facts::fits(each.mask, may, word)) rules.add(each.rule);
     }
     return rules;
 }
@@ -48,6 +49,7 @@ void add_open(const Plan& plan, const Subject& subject, RuleSet& rules) {
 }  // namespace
 
 References FoldRun::references() {
+    count_marked();
     return {meta_.sources,
             meta_.broker_now,
             meta_.watched_since,
@@ -58,19 +60,20 @@ References FoldRun::references() {
             }};
 }
 
-void FoldRun::judge(Entry& entry) {
+void FoldRun::judge(std::size_t marked) {
+    Entry& entry = *marked_[marked].entry;
     Subject& subject = entry.subject;
     if (entry.erased) return;
     waits_.clear();
     tend_commands(entry);
-    look(entry, facts_);
-    keep_ledger(entry, facts_);
+    if (state_.plan->ledger) keep_ledger(entry, marked_[marked].word);
     void_dismissals(entry);
     tend_aftermath(entry);
     expire_termination(entry);
     if (subject.ending) tend_ending(entry);
-    if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone"))
-        judge_rules(entry, references(), facts_);
+    if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {
+        judge_rules(entry, marked_[marked].word);
+    }
     if (subject.ending) stand_back(entry);
     for (const Finding& finding : subject.findings) {
         if (finding.command) {
@@ -164,30 +167,35 @@ Aftermath& FoldRun::aftermath_of(Entry& entry) {
     return *entry.subject.aftermath;
 }
 
-void FoldRun::judge_rules(Entry& entry, const References& references, const Facts& facts) {
+void FoldRun::judge_rules(Entry& entry, const Word& word) {
     const Plan& plan = *state_.plan;
     const Subject& subject = entry.subject;
     const bool reference = subject.reference();
-    const RuleSet fit = reference ? RuleSet{} : that_fit(plan, facts);
+    RuleSet fit;
+    if (!reference) fit = that_fit(plan, may_be(plan, meta_.sources, word), word);
     RuleSet open = fit;
     add_open(plan, subject, open);
-    for (const RuleNumber rule : open) {
+    bool looked = false;
+    open.each([&](RuleNumber rule) {
         const bool judged = reference ? plan.rules[rule.value()].keyless : fit.has(rule);
-        const bool healthy = !judged || meta_.settings.rules[rule.value()].mode == Mode::kOff;
-        settle(entry, rule,
-               healthy ? Verdict::healthy()
-                       : state_.judge(
-                             {plan, subject, facts, references, meta_.settings, rule, meta_.now}));
+        if (!judged || meta_.settings.rules[rule.value()].mode == Mode::kOff) {
+            settle(entry, rule, Verdict::healthy());
+            return true;
+        }
+        if (!std::exchange(looked, true)) look(entry, facts_);
+        settle(
+            entry, rule,
+            state_.judge({plan, subject, facts_, references(), meta_.settings, rule, meta_.now}));
         // It has begun with this.
-        if (subject.ending && TRUEUP_GUARD("ending_stands_alone")) return;
-    }
+        return !subject.ending || !TRUEUP_GUARD("ending_stands_alone");
+    });
 }
 
 /// Writes down each end that is seen for the first time.
-void FoldRun::keep_ledger(Entry& entry, const Facts& facts) {
-    if (!state_.plan->ledger) return;
+void FoldRun::keep_ledger(Entry& entry, Word& word) {
     Subject& subject = entry.subject;
-    Ledger seen = ends_of(*state_.plan, subject, meta_.settings, facts, meta_.now);
+    look(entry, facts_);
+    Ledger seen = ends_of(*state_.plan, subject, meta_.settings, facts_, meta_.now);
     const bool same = subject.ledger && subject.ledger->of == seen.of;
     if (!same && seen.entries.empty() && !subject.ledger) return;
     Ledger kept = same ? *subject.ledger : Ledger{std::move(seen.of), {}};
@@ -207,6 +215,7 @@ void FoldRun::keep_ledger(Entry& entry, const Facts& facts) {
     state_.subjects.mark_dirty(entry);
     forget_answers(subject);
     look(entry, facts_);
+    word = facts_.word;
 }
 
 void FoldRun::wait_for(const Wait& wait) {

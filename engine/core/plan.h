@@ -197,7 +197,8 @@ struct PlanDeadline {
 struct Mask {
     Bits may;    ///< of each of these some object is not known to be other
     Bits never;  ///< of none of these any object is known to be so
-    Bits pairs;  ///< of one of these two objects are not known to be other; none: not asked
+    Bits pairs;  ///< of one of these two objects are not known to be other
+    bool asks_pairs = false;
     bool operator==(const Mask&) const = default;
 };
 
@@ -301,7 +302,8 @@ struct Plan {
     std::vector<PlanRole> roles;
     std::vector<PlanCondition> conditions;
     std::vector<PlanRule> rules;  ///< by their numbers in the settings
-    /// Of their cases, in their order: what is asked for each subject lies together.
+    /// Of the cases of those that are not off, in their order: what is asked for each subject lies
+    /// together.
     std::vector<RuleMask> masks;
     std::vector<PlanCount> counts;
     std::vector<PlanTally> tallies;  ///< by TallyId

@@ -94,8 +94,10 @@ void PlanCompiler::add(const RuleSettings& settings) {
     for (const policy::Case& each : text->cases) {
         made.cases.push_back(planned(each));
         mask(made.cases.back(), made);
-        plan_.masks.push_back({RuleNumber(static_cast<std::uint8_t>(plan_.rules.size())),
-                               made.cases.back().mask});
+        if (settings.mode != Mode::kOff) {
+            plan_.masks.push_back({RuleNumber(static_cast<std::uint8_t>(plan_.rules.size())),
+                                   made.cases.back().mask});
+        }
         if (made.cases.back().ends()) end_by(made, made.cases.back());
         for (const policy::Step& step : each.steps) {
             if (made.unable.empty()) made.unable = unable(step);
@@ -341,6 +343,7 @@ void PlanCompiler::mask(PlanCase& found, const PlanRule& rule) const {
     for (const PlanRole& role : plan_.roles) {
         if (!found.duplicates || role.several || role.reference) continue;
         found.mask.pairs.set(role.claims);
+        found.mask.asks_pairs = true;
     }
     const Role taken = found.steps.empty() ? kNoRole : found.steps.front().role;
     for (const PlanPattern& pattern : found.patterns) {

@@ -61,7 +61,8 @@ class SubjectTable {
         std::uint64_t hash = 0;   ///< of the key
         bool dirty = false;       ///< differs from its row
         bool erased = false;      ///< gone (dirty: its row is still to be removed), or never there
-        bool marked = false;      ///< to be judged at the end of this record
+        std::uint32_t marked = 0;  ///< its place among those to be judged at the end of this
+                                   ///< record, from 1; 0: it is none of them
         bool woken = false;       ///< one of its waits was taken out of the table of waits
         bool used = false;        ///< holds a subject; false: a free place
         bool touched = false;     ///< used since the last eviction round

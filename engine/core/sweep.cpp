@@ -84,7 +84,7 @@ void FoldRun::sweep_step() {
 
 /// Forgets tombstones that two complete epochs have confirmed, and a subject that has nothing left.
 void FoldRun::collect(Entry& entry) {
-    entry.marked = false;
+    entry.marked = 0;
     entry.woken = false;
     Subject& subject = entry.subject;
     const auto forgettable = [&](const Facet& facet) {

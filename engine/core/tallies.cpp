@@ -1,5 +1,5 @@
 // What a subject counts for.
-#include "engine/core/facts.h"
+#include "engine/core/by_itself.h"
 
 #include <algorithm>
 
@@ -9,12 +9,12 @@ namespace {
 
 /// By what is there alone: what a source is silent of changes no count. A row whose key cannot be
 /// told may be anybody's, as long as it may be live.
-bool counts(const PlanCount& count, const Subject& subject, const Facts& facts) {
+bool counts(const PlanCount& count, const Subject& subject, const Word& word) {
     if (subject.ending) return false;
-    if (subject.reference()) return facts.shown.has_any(count.keyless);
+    if (subject.reference()) return word.shown.has_any(count.keyless);
     return std::any_of(count.any.begin(), count.any.end(), [&](const Mask& mask) {
-        return facts.shown.has_all(mask.may) && facts.two.has_all(mask.pairs) &&
-               !facts.is.has_any(mask.never);
+        return word.shown.has_all(mask.may) && word.two.has_all(mask.pairs) &&
+               !word.is.has_any(mask.never);
     });
 }
 
@@ -30,28 +30,37 @@ void add_unlisted(const Plan& plan, Role role, std::uint64_t unlisted, Tally& ta
     }
 }
 
-}  // namespace
-
-Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
-    Tally tally{};
+void add_object(const Plan& plan, const Answers& answers, Tally& tally) {
     for (const PlanCount& count : plan.counts) {
-        if (!count.objects) {
-            if (counts(count, subject, facts)) add(tally, count.first);
-            continue;
-        }
-        if (!facts.shown.has(*count.objects)) continue;
-        for (const Seen& seen : facts.seen) {
-            if (!seen.answers->may.has(*count.objects)) continue;
-            if (count.words.empty()) add(tally, count.first);
-            for (std::size_t word = 0; word < count.words.size(); ++word) {
-                if (seen.answers->sure.has(count.words[word])) add(tally, count.first + word);
-            }
+        if (!count.objects || !answers.may.has(*count.objects)) continue;
+        if (count.words.empty()) add(tally, count.first);
+        for (std::size_t word = 0; word < count.words.size(); ++word) {
+            if (answers.sure.has(count.words[word])) add(tally, count.first + word);
         }
     }
-    for (const Seen& seen : facts.seen) {
-        if (seen.worked_out && seen.worked_out->unlisted != 0) {
-            add_unlisted(plan, seen.role, seen.worked_out->unlisted, tally);
+}
+
+}  // namespace
+
+Tally tally_of(const Plan& plan, Subject& subject, const Settings& settings, Word& word) {
+    Tally tally{};
+    word = {};
+    for (Facet& facet : subject.facets) {
+        const Role role = settings.sources[facet.source].role;
+        if (!facet.present() || role >= plan.roles.size()) continue;
+        if (kept(plan, facet)) {
+            add_object(plan, facet.answers, tally);
+            word.add(role, facet.answers);
+            continue;
         }
+        Seen seen = as_seen(facet, settings, subject.ledger ? &*subject.ledger : nullptr);
+        keep_answers(plan, facet, seen);
+        add_object(plan, *seen.answers, tally);
+        word.add(role, *seen.answers);
+        if (seen.worked_out) add_unlisted(plan, role, seen.worked_out->unlisted, tally);
+    }
+    for (const PlanCount& count : plan.counts) {
+        if (!count.objects && counts(count, subject, word)) add(tally, count.first);
     }
     return tally;
 }
