@@ -20,7 +20,7 @@ inline bool kept(const Plan& plan, const Facet& object) {
     return plan.number != 0 && object.answers.plan == plan.number;
 }
 /// Works them out and leaves them there; what there is no room for is left with `seen` alone.
-void keep_answers(const Plan& plan, Facet& object, Seen& seen);
+void keep_answers(const Plan& plan, const Facet& object, Seen& seen);
 
 /// As far as the object decides it by itself, or with another one beside it.
 inline Truth by_itself(const Plan& plan, const PlanNode& node, const Seen& object,

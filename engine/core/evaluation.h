@@ -74,8 +74,8 @@ class Evaluation {
     struct Shown {
         std::vector<Seen> looked_up;  ///< of a reference
         Objects all;
-        Sources sources;  ///< that must prove what is said of them
-        std::string_view named;         ///< what a reference was looked up by
+        Sources sources;         ///< that must prove what is said of them
+        std::string_view named;  ///< what a reference was looked up by
         bool known = true;
         bool asked = true;  ///< false: what to look up is not known
     };
@@ -129,25 +129,22 @@ class Evaluation {
     Truth doubt(const PlanPattern& pattern, const Shown& objects, const Found& bound,
                 const One& chosen, const Seen& other) const;
     One one_of(const PlanPattern& pattern, const Found& bound) const;
-    Objects fit_of(const PlanPattern& pattern, const Shown& objects,
-                                    const Found& bound) const;
+    Objects fit_of(const PlanPattern& pattern, const Shown& objects, const Found& bound) const;
     Truth nobody_fits(const PlanPattern& pattern, const Shown& objects) const;
     const Seen* keep(const Seen* seen) const;
     Match also(const Truth& truth, Patterns patterns, const Found& bound) const;
     One bind(const PlanPattern& pattern, const Seen& object, const Found& bound, std::size_t from,
              const Truth& alone) const;
     Match some(Patterns patterns, const Found& bound) const;
-    Truth single(const PlanPattern& pattern, const Objects& all,
-                 const Found& bound) const;
-    Truth several(const PlanPattern& pattern, const Objects& claim,
-                  const Truth& truth, std::size_t from) const;
+    Truth single(const PlanPattern& pattern, const Objects& all, const Found& bound) const;
+    Truth several(const PlanPattern& pattern, const Objects& claim, const Truth& truth,
+                  std::size_t from) const;
 
     // surplus.cpp: which of two or more is worth least
-    One least_of(const PlanPattern& pattern, const Objects& fit,
-                 const Found& bound, std::size_t from) const;
-    Truth surely_least(const PlanPattern& pattern, const Seen& least,
-                       const Objects& fit, const Found& bound,
-                       std::size_t from) const;
+    One least_of(const PlanPattern& pattern, const Objects& fit, const Found& bound,
+                 std::size_t from) const;
+    Truth surely_least(const PlanPattern& pattern, const Seen& least, const Objects& fit,
+                       const Found& bound, std::size_t from) const;
     Truth below(const PlanPattern& pattern, const Seen& a, const Seen& b, const Found& bound) const;
     Truth ranked(const PlanPattern& pattern, const PlanRanking& rank, const Seen& object,
                  const Found& bound) const;
@@ -165,7 +162,7 @@ class Evaluation {
     bool crowded(const PlanStep& step, const Found& bound, const Facet* target) const;
     bool vetoed_in(const PlanCase& found, const Found& bound) const;
     Leanings leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
-                                     const Facet& object) const;
+                         const Facet& object) const;
     std::optional<Decision> not_yet_by(const PlanCase& found, std::size_t step, const Found& bound,
                                        const Seen& about) const;
     const Facet* target_of(const PlanCase& found, std::size_t step, const Found& bound) const;
@@ -208,6 +205,10 @@ class Evaluation {
 
     // ---------------------------------------------------------------- what is asked of one object
 
+    /// What is bound, of the roles that there are.
+    std::span<const Seen* const> of_roles(const Found& bound) const {
+        return std::span(bound).first(on_.plan.roles.size());
+    }
     const PlanRole& role(Role number) const { return on_.plan.roles[number]; }
     bool goes(const Seen& object) const {
         return role(object.role).kubernetes() && object.answers->deleting;
@@ -266,6 +267,10 @@ class Evaluation {
     }
 
     Truth wanted(const PlanPattern& pattern, const Seen& object, const Found& bound) const {
+        if (pattern.by_bit && !watch_ && !on_.subject.reference()) {
+            if (!object.answers->may.has(pattern.bit)) return Truth::of(false);
+            if (object.answers->sure.has(pattern.bit)) return Truth::of(true);
+        }
         const std::size_t from = watch_.mark();
         const Truth fits = holds(pattern.condition, object, bound);
         if (pattern.quantifier == policy::Quantifier::kNone || ours(object)) return fits;

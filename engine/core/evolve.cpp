@@ -27,13 +27,12 @@ Place place_of(Subject& subject, SourceId source, std::string_view object_id) {
 
 /// Puts the object in place of the old one, without a copy of its own where nothing has to be
 /// filled in. False: they are equal.
-bool take_object(Facet& facet, std::string_view object) {
-    const ObjectView now(object);
-    if (!now.has_unchanged()) {
-        if (object == facet.object) return false;
-        facet.object.assign(object);
+bool take_object(Facet& facet, const ChangeView& change) {
+    if (!change.partial) {
+        if (change.object == facet.object) return false;
+        facet.object.assign(change.object);
     } else {
-        std::string filled = fill_unchanged(now, facet.fields());
+        std::string filled = fill_unchanged(ObjectView(change.object), facet.fields());
         if (filled == facet.object) return false;
         facet.object = std::move(filled);
     }
@@ -87,7 +86,7 @@ FoldRun::Entry& FoldRun::subject_of(std::string_view key) {
         entry = &state_.subjects.at(key);
         ++meta_.subjects;
     }
-    apply_sweeps(*entry);
+    if (!meta_.sweeps.empty()) apply_sweeps(*entry);
     return *entry;
 }
 
@@ -141,6 +140,7 @@ void FoldRun::same(SourceId id, const ItemView& item, const ChangeView& change) 
     if (facet == nullptr) return;
     ChangeView whole = change;
     whole.object = facet->object;
+    whole.partial = facet->fields().has_unchanged();
     upsert(id, item, whole);
 }
 
@@ -154,7 +154,7 @@ const Facet* FoldRun::known_facet(SourceId id, const ChangeView& change) {
 }
 
 /// A digest of what the object says that a rule compares; nullopt: nothing is compared.
-std::optional<std::uint64_t> FoldRun::said(const Entry& entry, Facet& facet) const {
+std::optional<std::uint64_t> FoldRun::said(const Entry& entry, const Facet& facet) const {
     if (state_.plan == nullptr || !facet.present()) return std::nullopt;
     if (meta_.settings.sources[facet.source].role >= state_.plan->roles.size()) return std::nullopt;
     return said_by(*state_.plan, meta_.settings, entry.subject, facet);
@@ -179,7 +179,7 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     if (facet.absence == Absence::kRemoved) begin_anew(entry, facet, item);
     facet.incarnation = change.incarnation;
     facet.version = change.version;
-    const bool changed = take_object(facet, change.object);
+    const bool changed = take_object(facet, change);
     if (!changed && was_present) {
         state_.subjects.mark_dirty(entry);
         ++meta_.counters.unchanged;

@@ -215,6 +215,19 @@ void answer_conditions(const Plan& plan, const Seen& seen, Answers& answers) {
     }
 }
 
+/// The field of that name, from `next` on; false: there is none, and `next` is behind its place.
+bool advance_to(std::string_view name, std::uint64_t prefix,
+                std::vector<PlanField>::const_iterator& next,
+                std::vector<PlanField>::const_iterator end) {
+    while (next != end && next->prefix < prefix) ++next;
+    for (; next != end && next->prefix == prefix; ++next) {
+        const bool as_long = next->name.size() == name.size();
+        if (as_long && (name.size() <= 8 || next->name == name)) return true;
+        if (next->name > name) return false;
+    }
+    return false;
+}
+
 /// Of a sent field that has a meaning of its own on any object.
 void take_state(std::uint64_t prefix, const Field& sent, Answers& answers) {
     constexpr std::string_view kHold = "hold";
@@ -236,27 +249,23 @@ WorkedOut work_out(const Plan& plan, Seen seen) {
     take(role.unsaid, 0, out);
     // Both are in ascending order of their names.
     auto next = role.fields.begin();
-    const auto end = role.fields.end();
     seen.facet->fields().each([&](const Field& sent) {
         const std::uint64_t prefix = prefix_of(sent.name);
         take_state(prefix, sent, out.answers);
-        while (next != end && next->prefix < prefix) ++next;
-        int order = 1;
-        while (next != end && next->prefix == prefix && (order = next->name.compare(sent.name)) < 0)
-            ++next;
-        if (next == end || next->prefix != prefix || order > 0) return;
+        if (!advance_to(sent.name, prefix, next, role.fields.end())) return;
         const PlanValue value = as_sent(role, *next, sent, seen);
         if (next->tests != 0) {
             take(told_of(role, *next, value), next->tests, out);
         }
-        if (next->is_news && value != missing(role, *next, seen)) {
+        const bool text = value.kind == Kind::kText && next->from == From::kSent;
+        if (next->is_news && (text || value != missing(role, *next, seen))) {
             const auto field = static_cast<std::size_t>(next - role.fields.begin());
             out.answers.said = digest(out.answers.said, field, value);
         }
         ++next;
     });
-    for (const PlanField& field : role.fields) {
-        if (field.tests == 0 || !derived(field)) continue;
+    for (const std::uint16_t index : role.derived) {
+        const PlanField& field = role.fields[index];
         take(told_of(role, field, missing(role, field, seen)), field.tests, out);
     }
     seen.answers = &out.answers;  // why one is not known is asked by nobody yet
@@ -276,7 +285,6 @@ void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledge
     seen.answers = &object.answers;
 }
 
-
 }  // namespace
 
 PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& object) {
@@ -285,7 +293,7 @@ PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& objec
     return sent ? as_sent(role, field, *sent, object) : missing(role, field, object);
 }
 
-void keep_answers(const Plan& plan, Facet& object, Seen& seen) {
+void keep_answers(const Plan& plan, const Facet& object, Seen& seen) {
     WorkedOut out = work_out(plan, seen);
     object.answers = out.answers;
     if (kept(plan, object)) return;
@@ -309,7 +317,7 @@ Seen look_at(const Plan& plan, const Facet& object, const Settings& settings,
 }
 
 std::uint64_t said_by(const Plan& plan, const Settings& settings, const Subject& subject,
-                      Facet& object) {
+                      const Facet& object) {
     if (!kept(plan, object)) {
         const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
         object.answers = work_out(plan, as_seen(object, settings, ledger)).answers;
@@ -317,8 +325,8 @@ std::uint64_t said_by(const Plan& plan, const Settings& settings, const Subject&
     return object.answers.said;
 }
 
-void forget_answers(Subject& subject) {
-    for (Facet& facet : subject.facets) facet.answers.plan = 0;
+void forget_answers(const Subject& subject) {
+    for (const Facet& facet : subject.facets) facet.answers.plan = 0;
 }
 
 std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& subject,
@@ -345,6 +353,7 @@ std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& sub
 
 void tell_apart(PlanRole& role) {
     role.unsaid = {};
+    role.derived.clear();
     for (PlanField& field : role.fields) {
         std::set<std::string> values(field.words.begin(), field.words.end());
         // Every other text of such a field is unreadable.
@@ -372,7 +381,11 @@ void tell_apart(PlanRole& role) {
         for (const Kind kind : {Kind::kNull, Kind::kNotThere, Kind::kUnsent}) {
             tell({kind, {}}, field.tests);
         }
-        if (field.tests == 0 || derived(field)) continue;
+        if (field.tests == 0) continue;
+        if (derived(field)) {
+            role.derived.push_back(static_cast<std::uint16_t>(&field - role.fields.data()));
+            continue;
+        }
         const Told unsaid = told_of(role, field, missing(role, field, {}));
         role.unsaid.can |= unsaid.can;
         role.unsaid.is |= unsaid.is;
@@ -402,12 +415,12 @@ Bits may_be(const Plan& plan, const std::vector<SourceState>& sources, const Wor
     return may;
 }
 
-void look_at(const Plan& plan, Subject& subject, const Settings& settings,
+void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts) {
     facts.seen.clear();
     facts.word = {};
     const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
-    for (Facet& facet : subject.facets) {
+    for (const Facet& facet : subject.facets) {
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
         Seen& seen = facts.seen.emplace_back();

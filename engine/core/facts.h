@@ -74,7 +74,7 @@ struct Seen {
     const Ledger* ledger = nullptr;  ///< of its subject; may be null
     std::string_view scope;          ///< of its source
     Role role = kNoRole;
-    const Answers* answers = nullptr;  ///< the object's own, or those of `worked_out`
+    const Answers* answers = nullptr;             ///< the object's own, or those of `worked_out`
     std::shared_ptr<const WorkedOut> worked_out;  ///< nullptr: they are kept with the object
 
     Truth test(std::uint16_t index) const {
@@ -106,9 +106,9 @@ Seen look_at(const Plan& plan, const Facet& object, const Settings& settings, co
 /// A digest of what the object, which is present and plays a role, says about all that the rules
 /// compare. Its answers are kept with it.
 std::uint64_t said_by(const Plan& plan, const Settings& settings, const Subject& subject,
-                      Facet& object);
+                      const Facet& object);
 /// What is kept rests on the subject's ledger, too.
-void forget_answers(Subject& subject);
+void forget_answers(const Subject& subject);
 
 /// A digest of all that a rule reads of the subject: an equal one, and nothing that it reads is
 /// new. The same on every machine.
@@ -207,12 +207,12 @@ struct Facts {
 };
 /// What an object has no answers of this plan to is worked out, and kept with it. `sources` by
 /// SourceId.
-void look_at(const Plan& plan, Subject& subject, const Settings& settings,
+void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts);
 
 /// What the subject counts for, and the bits of its objects, which keep their answers. What one
 /// that is being ended has is nobody else's.
-Tally tally_of(const Plan& plan, Subject& subject, const Settings& settings, Word& word);
+Tally tally_of(const Plan& plan, const Subject& subject, const Settings& settings, Word& word);
 
 /// May `who` ask for what the rule does to the subject? Who has a role that may is not asked.
 bool owned_by(const Plan& plan, const PlanRule& rule, const Facts& facts, std::string_view who);

@@ -168,7 +168,7 @@ void FoldRun::mark(Entry& entry) {
         marked_.push_back({&entry, {}});
         entry.marked = static_cast<std::uint32_t>(marked_.size());
     }
-    apply_sweeps(entry);
+    if (!meta_.sweeps.empty()) apply_sweeps(entry);
     if (entry.marked <= counted_) count(entry);
 }
 

@@ -93,7 +93,7 @@ class FoldRun {
     void upsert(SourceId id, const ItemView& item, const ChangeView& change);
     void same(SourceId id, const ItemView& item, const ChangeView& change);
     const Facet* known_facet(SourceId id, const ChangeView& change);
-    std::optional<std::uint64_t> said(const Entry& entry, Facet& facet) const;
+    std::optional<std::uint64_t> said(const Entry& entry, const Facet& facet) const;
     void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                  const ChangeView& change);
     void count_in(Facet& facet, SourceId id);

@@ -65,11 +65,12 @@ void FoldRun::judge(std::size_t marked) {
     Subject& subject = entry.subject;
     if (entry.erased) return;
     waits_.clear();
-    tend_commands(entry);
+    const bool found = !subject.findings.empty();
+    if (found) tend_commands(entry);
     if (state_.plan->ledger) keep_ledger(entry, marked_[marked].word);
-    void_dismissals(entry);
-    tend_aftermath(entry);
-    expire_termination(entry);
+    if (found) void_dismissals(entry);
+    if (subject.aftermath) tend_aftermath(entry);
+    if (subject.termination) expire_termination(entry);
     if (subject.ending) tend_ending(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {
         judge_rules(entry, marked_[marked].word);
@@ -87,7 +88,7 @@ void FoldRun::judge(std::size_t marked) {
             wait_for({finding.emit_again, kNoSource, {}});
         }
     }
-    forget_seen_writes(entry);
+    if (!subject.own_writes.empty()) forget_seen_writes(entry);
     renew_waits(entry);
     recount(entry);
 }
@@ -131,7 +132,7 @@ void FoldRun::void_dismissals(Entry& entry) {
 /// What was granted a day ago and never came to an act is told so, and is nobody's wish any more.
 void FoldRun::expire_termination(Entry& entry) {
     Subject& subject = entry.subject;
-    if (!subject.termination || subject.ending) return;
+    if (subject.ending) return;
     const JournalTime over = subject.termination->since + kTerminationHolds;
     if (meta_.now < over) return wait_for({over, kNoSource, {}});
     for (std::size_t i = subject.findings.size(); i > 0; --i) {
@@ -330,7 +331,6 @@ bool FoldRun::news_since(const Subject& subject, const Refusal& refusal) const {
 /// says something else by now, or has a pod again.
 void FoldRun::tend_aftermath(Entry& entry) {
     Subject& subject = entry.subject;
-    if (!subject.aftermath) return;
     Aftermath& after = *subject.aftermath;
     const std::size_t before = after.refusals.size();
     std::erase_if(after.refusals,

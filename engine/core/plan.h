@@ -131,9 +131,10 @@ struct PlanRole {
     std::vector<PlanTest> tests;    ///< each distinct one once
     std::vector<PlanJoin> joins;
     std::vector<PlanAsked> asked;
-    Told unsaid;         ///< of an object that says nothing
-    Bits bits;           ///< of all that is in `asked`
-    std::size_t claims;  ///< the bit of `live`
+    Told unsaid;                         ///< of an object that says nothing
+    std::vector<std::uint16_t> derived;  ///< fields that tests ask for and no object says
+    Bits bits;                           ///< of all that is in `asked`
+    std::size_t claims;                  ///< the bit of `live`
     PlanNode live;
     /// What a live look asks for whoever has a key: the field that is the key, or `key` for the
     /// source's own expression of it; then the fields that may be the whole key by themselves.
@@ -160,6 +161,7 @@ struct PlanPattern {
     std::string named_literal;
     FieldAt in;
     std::size_t bit = 0;  ///< of its condition
+    bool by_bit = false;  ///< which says it all, where it is known
     bool operator==(const PlanPattern&) const = default;
 };
 

@@ -27,6 +27,12 @@ bool plain(const PlanNode& node, PlanAsked& asked) {
                        [&](const PlanNode& part) { return plain(part, asked); });
 }
 
+/// Does the object decide it by itself, as its bits have it?
+bool of_tests(const PlanNode& node) {
+    if (node.kind == PlanNode::Kind::kJoin || node.kind == PlanNode::Kind::kNamed) return false;
+    return std::all_of(node.parts.begin(), node.parts.end(), of_tests);
+}
+
 }  // namespace
 
 PlanNode PlanCompiler::node(const Condition& condition, Role role) {
@@ -133,6 +139,7 @@ PlanPattern PlanCompiler::planned(const policy::Pattern& text) {
     made.quantifier = text.quantifier;
     made.condition = node(text.condition, made.role);
     made.bit = bit_of(made.condition, made.role, made.quantifier != Quantifier::kNone);
+    made.by_bit = made.bit < Bits::kMost && of_tests(made.condition);
     for (const policy::Ranking& ranking : text.keep) {
         PlanRanking rank{node(ranking.condition, made.role), std::nullopt};
         if (!ranking.latest.empty()) rank.latest = field_number(made.role, ranking.latest);

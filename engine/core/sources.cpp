@@ -10,7 +10,7 @@ namespace trueup::core {
 SourceId FoldRun::source_of(const ItemView& item, const ChangeView& change) {
     for (SourceId id = 0; id < source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
-        if (source.name == change.source && source.topic == item.topic) return id;
+        if (source.topic == item.topic && source.name == change.source) return id;
     }
     return kNoSource;
 }

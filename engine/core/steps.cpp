@@ -13,7 +13,7 @@ using policy::Quantifier;
 using policy::Verb;
 
 /// When anything but this object was heard of last.
-BrokerTime last_word_beside(const Facet& object, const Found& bound) {
+BrokerTime last_word_beside(const Facet& object, std::span<const Seen* const> bound) {
     BrokerTime last_word{};
     for (const Seen* each : bound) {
         if (each != nullptr && each->facet != &object) {
@@ -95,7 +95,8 @@ bool Evaluation::vetoes(const Facet& object, bool held) const {
 /// subject may be usual, but what one of them wants gone the other may need.
 bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* target) const {
     if (!policy::takes_away(step.verb)) return false;
-    return std::any_of(bound.begin(), bound.end(), [&](const Seen* object) {
+    const auto all = of_roles(bound);
+    return std::any_of(all.begin(), all.end(), [&](const Seen* object) {
         if (object == nullptr || object->facet == target) return false;
         const PlanRole& of = role(object->role);
         if (of.kind != policy::Kind::kRow || of.reference) return false;
@@ -113,7 +114,7 @@ bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* 
 
 /// On what is bound, or on what a `none` looked past; references excepted.
 bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
-    for (const Seen* object : bound) {
+    for (const Seen* object : of_roles(bound)) {
         if (object != nullptr && !role(object->role).reference && vetoes(*object)) {
             return true;
         }
@@ -128,8 +129,8 @@ bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
 }
 
 /// The sources that must have been heard: its own side first.
-Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step,
-                                             const Found& bound, const Facet& object) const {
+Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
+                                 const Facet& object) const {
     Leanings leanings;
     const auto lean_on = [&](const Leaning& leaning) {
         const bool known = std::any_of(leanings.begin(), leanings.end(), [&](const Leaning& each) {
@@ -137,7 +138,7 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step,
         });
         if (!known) leanings.push_back(leaning);
     };
-    lean_on({object.source, last_word_beside(object, bound)});
+    lean_on({object.source, last_word_beside(object, of_roles(bound))});
     const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
     const Millis window = on_.settings.rules[on_.self.value()].create_window;
     const auto lean = [&](Role number, std::span<const SourceId> sources) {
@@ -173,8 +174,8 @@ std::optional<Decision> Evaluation::not_yet_by(const PlanCase& found, std::size_
                                                const Found& bound, const Seen& about) const {
     const Facet& object = *about.facet;
     const Leanings leanings = leanings_of(found, step, bound, object);
-    const auto held =
-        not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, spanned(leanings));
+    const auto held = not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object,
+                              spanned(leanings));
     if (watch_) {
         const JournalTime first = first_detected(on_.subject, on_.self, object.object_id, on_.now);
         watch_->not_yet(held, spanned(leanings), on_.now - first);
@@ -200,7 +201,7 @@ Decision Evaluation::act(const PlanCase& found, const Found& bound, const Seen& 
     decision.about = about.facet;
     decision.matched = &found;
     decision.step = step;
-    for (std::size_t i = 0; i < bound.size(); ++i) {
+    for (std::size_t i = 0; i < on_.plan.roles.size(); ++i) {
         decision.bound[i] = bound[i] == nullptr ? nullptr : bound[i]->facet;
     }
     const PlanStep& next = found.steps[step];

@@ -42,10 +42,10 @@ void add_object(const Plan& plan, const Answers& answers, Tally& tally) {
 
 }  // namespace
 
-Tally tally_of(const Plan& plan, Subject& subject, const Settings& settings, Word& word) {
+Tally tally_of(const Plan& plan, const Subject& subject, const Settings& settings, Word& word) {
     Tally tally{};
     word = {};
-    for (Facet& facet : subject.facets) {
+    for (const Facet& facet : subject.facets) {
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
         if (kept(plan, facet)) {

@@ -50,6 +50,7 @@ struct ChangeView {
     Version version;
     SourceTime source_time{};
     std::string_view object;      ///< encoded fields (ObjectView); only of an Upsert
+    bool partial = false;         ///< a field of it was not sent, since it did not change
     std::uint64_t count = 0;      ///< SnapshotEnd: items of this partition
     std::uint64_t total = 0;      ///< SnapshotEnd: objects listed, whatever their partition
     Version base;                 ///< Same: the version under which it was told last

@@ -73,13 +73,6 @@ bool ObjectView::next_long(std::string_view& rest, Field& out) {
     return true;
 }
 
-bool ObjectView::valid() const {
-    std::string_view rest = bytes_;
-    for (Field field; next(rest, field);) {
-    }
-    return rest.empty();
-}
-
 std::optional<Field> ObjectView::find(std::string_view name) const {
     std::string_view rest = bytes_;
     while (!rest.empty() && rest.front() == kFieldTag) {

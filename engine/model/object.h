@@ -34,7 +34,9 @@ class ObjectView {
 
     /// Is this a well-formed list of fields? Everything below asks for `valid()` bytes; on other
     /// bytes a walk ends at the first flaw, it never reads outside.
-    bool valid() const;
+    bool valid() const {
+        return each([](const Field&) {});
+    }
 
     /// The field of that name, or nullopt when it is not listed. O(size).
     std::optional<Field> find(std::string_view name) const;
@@ -48,11 +50,12 @@ class ObjectView {
     /// Is any field `unchanged`? One look for a single byte says no for most objects.
     bool has_unchanged() const;
 
-    /// Calls `visit(Field)` for each field in order.
+    /// Calls `visit(Field)` for each field in order. True: the bytes are valid.
     template <typename Visitor>
-    void each(Visitor&& visit) const {
+    bool each(Visitor&& visit) const {
         std::string_view rest = bytes_;
         for (Field field; next(rest, field);) visit(std::as_const(field));
+        return rest.empty();
     }
 
     std::string_view bytes() const { return bytes_; }

@@ -204,7 +204,8 @@ std::string disagreement(const policy::Policy& text, const core::Plan& plan,
                naive::told(meant) + "`";
     }
     const naive::Moment moment = moment_of(text, settings, world, beside, 0);
-    const Tally tally = tally_of(plan, world.subject, looked.facts());
+    core::Word word;
+    const Tally tally = tally_of(plan, world.subject, settings, word);
     const std::vector<std::uint64_t> meant = naive::counted(text, world.subject, moment);
     bool some = false;
     for (std::size_t i = 0; i < meant.size(); ++i) {

@@ -528,8 +528,8 @@ rules:
 )");
     shows("pods", "u1", {{"phase", text("Failed")}});
     shows("pods", "u2", {{"phase", text("Running")}});
-    const Looked looked(plan_, settings_, world_);
-    EXPECT_EQ(tally_of(plan_, world_.subject, looked.facts())[0], 1U);
+    core::Word word;
+    EXPECT_EQ(tally_of(plan_, world_.subject, settings_, word)[0], 1U);
 }
 
 TEST_F(Evaluator, AnUnnamedStepLeansNoLessThanTheConditionThatAsked) {

@@ -506,12 +506,10 @@ std::vector<Error> of_counts_and_ledgers() {
         {"a_count_takes_none_for_some",
          [](Site& site) {
              for (core::PlanCount& count : site.plan().counts) {
-                 for (auto& parts : count.any) {
-                     for (auto& part : parts) {
-                         if (part.quantifier != Quantifier::kNone) continue;
-                         part.quantifier = Quantifier::kSome;
-                         return true;
-                     }
+                 for (core::Mask& mask : count.any) {
+                     if (mask.never == Bits{}) continue;
+                     mask.may |= std::exchange(mask.never, {});
+                     return true;
                  }
              }
              return false;

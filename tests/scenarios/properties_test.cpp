@@ -156,7 +156,7 @@ TEST_F(Properties, AMaskLeavesOutOnlyCasesThatAreHealthy) {
         const Looked looked(plan_, settings_, world);
         core::Facts open = looked.facts();
         for (std::size_t bit = 0; bit < Bits::kMost; ++bit) open.may.set(bit);
-        open.is = {};
+        open.word.is = {};
         for (std::size_t rule = 0; rule < text_.rules.size(); ++rule) {
             for (const core::PlanCase& each : plan_.rules[rule].cases) {
                 if (!looked.facts().fit(each.mask)) ++left_out;

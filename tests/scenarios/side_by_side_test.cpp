@@ -25,8 +25,9 @@ Beside beside;
 bool holds_true(const core::Judgement& on, const core::Seen& seen) {
     Facet bare = *seen.facet;
     bare.answers = {};
-    const Answers anew = core::look_at(on.plan, bare, on.settings, seen.ledger).answers;
-    const Answers& kept = seen.answers;
+    const core::Seen afresh = core::look_at(on.plan, bare, on.settings, seen.ledger);
+    const Answers& anew = *afresh.answers;
+    const Answers& kept = *seen.answers;
     if (seen.facet->answers.plan == on.plan.number) ++beside.kept;
     return anew.can == kept.can && anew.is == kept.is && anew.may == kept.may &&
            anew.sure == kept.sure && anew.said == kept.said;
