@@ -188,7 +188,6 @@ const char* judge(const Raw& raw, ChangeView& change) {
 
 const char* read_change(std::string_view bytes, ChangeView& out) {
     if (bytes.size() > kMaxItemBytes) return "the change is larger than 256 KiB";
-    out = ChangeView{};
     Raw raw;
     const char* why = "the bytes are not a change";
     if (!read_fields(bytes, raw, out, why)) return why;

@@ -11,6 +11,7 @@ enum class IdOf : std::uint8_t { kFinding = 1, kCommand = 2 };
 
 Hash128 make_id(IdOf what, const Meta& meta, Offset offset, std::uint32_t index) {
     std::string bytes;
+    bytes.reserve(96);
     ByteWriter out(bytes);
     out.number(static_cast<std::uint64_t>(what));
     out.hash(meta.journal_id);

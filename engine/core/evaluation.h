@@ -121,6 +121,7 @@ class Evaluation {
     Truth nobody(const PlanPattern& pattern, const Shown& objects, bool none) const;
     Truth none(const PlanPattern& pattern, const Found& bound) const;
     Truth alone(const PlanPattern& pattern, const Found& bound) const;
+    std::optional<One> plainly(const PlanPattern& pattern) const;
     Truth both(std::size_t from, const Truth& a, std::size_t behind, const Truth& b) const;
     Match match(Patterns patterns, const Found& bound) const;
     Match match_first(Patterns patterns, const Found& bound) const;

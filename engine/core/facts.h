@@ -53,7 +53,11 @@ struct PlanValue {
     bool operator==(const PlanValue&) const = default;
 };
 /// Nothing but white space: a row that names its pod so names none.
-bool blank(std::string_view text);
+inline bool blank(std::string_view text) {
+    // No white space is above it.
+    if (!text.empty() && static_cast<unsigned char>(text.front()) > ' ') return false;
+    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
+}
 /// The moment that a text of this field means.
 std::optional<SourceTime> time_in(const PlanField& field, std::string_view text);
 /// A whole number of 64 bits, and nothing else.

@@ -152,6 +152,30 @@ Truth Evaluation::both(std::size_t from, const Truth& a, std::size_t behind, con
     return sum;
 }
 
+/// Nearly all of them: of none or one object of the role, whose bit says what it comes to. nullopt:
+/// it needs a closer look. What is unknown does, as that says why.
+std::optional<Evaluation::One> Evaluation::plainly(const PlanPattern& pattern) const {
+    const bool none = pattern.quantifier == Quantifier::kNone;
+    const bool simple = pattern.by_bit && pattern.in.role == kNoRole &&
+                        (none || pattern.quantifier == Quantifier::kOne) &&
+                        !role(pattern.role).reference && !on_.subject.reference();
+    if (!simple) return std::nullopt;
+    const Seen* only = nullptr;
+    for (const Seen& seen : facts_) {
+        if (seen.role != pattern.role) continue;
+        if (only != nullptr) return std::nullopt;
+        only = &seen;
+    }
+    if (only == nullptr) {
+        if (!all_known(pattern.role)) return std::nullopt;
+        return One{Truth::of(none)};
+    }
+    const bool may = only->answers->may.has(pattern.bit);
+    if (may != only->answers->sure.has(pattern.bit)) return std::nullopt;
+    if (none) return One{Truth::of(!may)};
+    return One{Truth::of(may), may ? only : nullptr};
+}
+
 /// All of these patterns, under what is bound before.
 Evaluation::Match Evaluation::match(Patterns patterns, const Found& bound) const {
     if (patterns.empty()) return {Truth::of(true), bound};
@@ -164,7 +188,8 @@ Evaluation::Match Evaluation::match_first(Patterns patterns, const Found& bound)
     const PlanPattern& pattern = patterns.front();
     if (pattern.quantifier == Quantifier::kSome) return some(patterns, bound);
     const std::size_t before = watch_ ? watch_->patterns() : 0;
-    const One one = one_of(pattern, bound);
+    const std::optional<One> plain = watch_ ? std::nullopt : plainly(pattern);
+    const One one = plain ? *plain : one_of(pattern, bound);
     Found with = bound;
     if (one.object != nullptr) with[pattern.role] = one.object;
     Match matched = also(one.truth, patterns, with);
@@ -254,7 +279,7 @@ Evaluation::One Evaluation::one_of(const PlanPattern& pattern, const Found& boun
 
 /// Those that are not known to be other.
 Objects Evaluation::fit_of(const PlanPattern& pattern, const Shown& objects,
-                                            const Found& bound) const {
+                           const Found& bound) const {
     Objects fit;
     for (const Seen* each : objects.all) {
         const std::size_t own = watch_.mark();
@@ -332,8 +357,7 @@ Evaluation::Match Evaluation::some(Patterns patterns, const Found& bound) const 
 
 /// Is there only one that claims the subject, or matches? Of a role that has several, a second
 /// one that may be none leaves it open.
-Truth Evaluation::single(const PlanPattern& pattern, const Objects& all,
-                         const Found& bound) const {
+Truth Evaluation::single(const PlanPattern& pattern, const Objects& all, const Found& bound) const {
     if (all.size() < 2) return Truth::of(true);
     const std::size_t from = watch_.mark();
     Objects may;
@@ -364,8 +388,8 @@ Truth Evaluation::single(const PlanPattern& pattern, const Objects& all,
 }
 
 /// More than one of them: that says it, whatever they are.
-Truth Evaluation::several(const PlanPattern& pattern, const Objects& claim,
-                          const Truth& truth, std::size_t from) const {
+Truth Evaluation::several(const PlanPattern& pattern, const Objects& claim, const Truth& truth,
+                          std::size_t from) const {
     watch_.forget(from);
     if (!watch_) return truth;
     watch_->claims(pattern.role, claim.size(), "1", truth);

@@ -149,7 +149,11 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const 
         }
     };
     for (const PlanPattern& pattern : found.patterns) {
-        lean(pattern.role, spanned(sources_of(pattern, bound)));
+        if (pattern.in.role == kNoRole) {
+            lean(pattern.role, role(pattern.role).sources);
+        } else {
+            lean(pattern.role, spanned(sources_of(pattern, bound)));
+        }
     }
     // What named conditions asked on the way, of whichever object.
     for (const PlanPattern& pattern : found.looked_up) {

@@ -36,10 +36,6 @@ bool ours(const PlanRole& role, const Facet& object) {
     return !role.kubernetes() || !out_of_scope(object);
 }
 
-bool blank(std::string_view text) {
-    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
-}
-
 std::optional<SourceTime> time_in(const PlanField& field, std::string_view text) {
     if (field.type != policy::Field::Type::kDate) return parse_timestamp(text, field.zone);
     return field.zone ? parse_date(text, *field.zone) : std::nullopt;
