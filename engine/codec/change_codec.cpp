@@ -51,11 +51,13 @@ struct Raw {
     bool has_object = false;
 };
 
-bool read_text(WireReader& reader, std::string_view& out, const char*& why) {
-    if (!reader.bytes(out)) return false;
-    const bool good = is_utf8(out);
+bool is_text(bool good, const char*& why) {
     if (!good) why = "a text of the change is not UTF-8";
     return good;
+}
+
+bool read_text(WireReader& reader, std::string_view& out, const char*& why) {
+    return reader.bytes(out) && is_text(is_utf8(out), why);
 }
 
 bool read_object(WireReader& reader, Raw& raw, ChangeView& out, const char*& why) {
@@ -123,19 +125,33 @@ bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out
     }
 }
 
+/// Which object: texts one behind the other. Tags and short lengths are ASCII, too, so that nearly
+/// always one look at all of it will do.
+bool read_identity(WireReader& reader, ChangeView& out, const char*& why) {
+    const char* const from = reader.at();
+    const auto text = [&](std::uint32_t field, std::string_view& into) {
+        return !reader.next_is(bytes_tag(field)) || reader.bytes(into);
+    };
+    if (!text(kEventId, out.event_id) || !text(kObjectId, out.object_id) ||
+        !text(kSubjectKey, out.subject_key)) {
+        return false;
+    }
+    const std::string_view all(from, static_cast<std::size_t>(reader.at() - from));
+    return is_ascii(all) ||
+           is_text(is_utf8(out.event_id) && is_utf8(out.object_id) && is_utf8(out.subject_key),
+                   why);
+}
+
 /// The fields of an object's change in the order in which they are written.
 bool read_in_order(WireReader& reader, Raw& raw, ChangeView& out, const char*& why) {
     const auto number = [&](std::uint32_t field, std::uint64_t& into) {
         return !reader.next_is(varint_tag(field)) || reader.varint(into);
     };
-    const auto text = [&](std::uint32_t field, std::string_view& into) {
-        return !reader.next_is(bytes_tag(field)) || read_text(reader, into, why);
-    };
-    if (!number(kKind, raw.kind) || !text(kSource, out.source)) return false;
+    if (!number(kKind, raw.kind)) return false;
+    if (reader.next_is(bytes_tag(kSource)) && !read_text(reader, out.source, why)) return false;
     raw.has_incarnation = reader.next_is(varint_tag(kIncarnation));
     if (raw.has_incarnation && !reader.varint(raw.incarnation)) return false;
-    return number(kSeq, out.seq) && number(kEpoch, out.epoch) && text(kEventId, out.event_id) &&
-           text(kObjectId, out.object_id) && text(kSubjectKey, out.subject_key) &&
+    return number(kSeq, out.seq) && number(kEpoch, out.epoch) && read_identity(reader, out, why) &&
            number(kVersionHi, out.version.hi) && number(kVersionLo, out.version.lo) &&
            number(kSourceTime, raw.source_time) &&
            (!reader.next_is(bytes_tag(kObject)) || read_object(reader, raw, out, why));

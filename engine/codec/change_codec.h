@@ -20,7 +20,8 @@ std::string encode_change(const ChangeView& change);
 /// but the words of an error.
 Result<ChangeView> decode_change(std::string_view bytes);
 
-/// The same without a Result: what is wrong in one static line, or nullptr and `out` is filled.
+/// The same without a Result: what is wrong in one static line, or nullptr and `out`, which is a
+/// new one, is filled.
 const char* read_change(std::string_view bytes, ChangeView& out);
 
 }  // namespace trueup::codec

@@ -28,6 +28,7 @@ class WireReader {
     explicit WireReader(std::string_view bytes)
         : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
+    const char* at() const { return at_; }
     bool done() const { return at_ == end_; }
     /// Bytes that were not read yet.
     std::uint64_t left() const { return static_cast<std::uint64_t>(end_ - at_); }

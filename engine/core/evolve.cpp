@@ -30,7 +30,8 @@ Place place_of(Subject& subject, SourceId source, std::string_view object_id) {
 bool take_object(Facet& facet, const ChangeView& change) {
     if (!change.partial) {
         if (change.object == facet.object) return false;
-        facet.object.assign(change.object);
+        facet.object.clear();
+        facet.object.append(change.object);
     } else {
         std::string filled = fill_unchanged(ObjectView(change.object), facet.fields());
         if (filled == facet.object) return false;
@@ -81,7 +82,7 @@ void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
 
 /// The subject, made if it is new, with the epochs that are still on their way counted in.
 FoldRun::Entry& FoldRun::subject_of(std::string_view key) {
-    Entry* entry = find(key);
+    Entry* entry = state_.subjects.find(key, seems_);
     if (entry == nullptr) {
         entry = &state_.subjects.at(key);
         ++meta_.subjects;

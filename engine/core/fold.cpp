@@ -69,6 +69,7 @@ void FoldRun::take_items() {
     constexpr std::size_t kGroup = SubjectTable::kMostAhead;
     const auto before = meta_.counters.items;
     std::array<std::string_view, kGroup> keys;
+    std::array<Entry*, kGroup> seem{};
     const std::span<const ItemView> items(record_.items);
     for (std::size_t from = 0; from < items.size(); from += kGroup) {
         const auto group = items.subspan(from, std::min(kGroup, items.size() - from));
@@ -79,9 +80,16 @@ void FoldRun::take_items() {
                 keys[count++] = change->subject_key;
             }
         }
-        state_.subjects.prefetch(std::span(keys).first(count));
-        for (const ItemView& item : group) take_item(item);
+        state_.subjects.prefetch(std::span(keys).first(count), seem);
+        count = 0;
+        for (const ItemView& item : group) {
+            const auto* change = std::get_if<ChangeView>(&item.body);
+            const bool known = change != nullptr && !change->subject_key.empty();
+            seems_ = known ? seem[count++] : nullptr;
+            take_item(item);
+        }
     }
+    seems_ = nullptr;
     // Before anything is ordered. What brings nothing new leaves the chain alone.
     if (meta_.counters.items == before) return;
     meta_.chain = extend_chain(meta_.chain, record_.digest);
@@ -190,7 +198,7 @@ void FoldRun::count(Entry& entry) {
     const Tally now = tally_of(*state_.plan, entry.subject, meta_.settings, word);
     Tally& before = entry.subject.counted;
     if (now == before) return;
-    for (std::size_t i = 0; i < now.size(); ++i) {
+    for (std::size_t i = 0; i < state_.plan->tallies.size(); ++i) {
         meta_.tallies[i] = meta_.tallies[i] + now[i] - before[i];
     }
     before = now;

@@ -228,6 +228,7 @@ class FoldRun {
     std::size_t counted_ = 0;   ///< of `marked_`, from the front
     std::vector<Wait> waits_;   ///< of the subject being judged
     Facts facts_;               ///< of the subject being judged
+    Entry* seems_ = nullptr;    ///< the subject of the item that is taken; or not
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
     bool reference_changed_ = false;

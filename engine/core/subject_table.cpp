@@ -64,12 +64,13 @@ bool SubjectTable::seems_cached(std::string_view key) const {
 }
 
 /// In rounds over all keys, each of which asks for what the next one reads: the waits overlap.
-void SubjectTable::prefetch(std::span<const std::string_view> keys) const {
+void SubjectTable::prefetch(std::span<const std::string_view> keys,
+                            std::span<Entry*, kMostAhead> seems) const {
     TRUEUP_CHECK(keys.size() <= kMostAhead);
+    std::fill(seems.begin(), seems.end(), nullptr);
     if (slots_.empty()) return;
     const std::size_t mask = slots_.size() - 1;
     std::array<std::uint64_t, kMostAhead> hashes{};
-    std::array<const Entry*, kMostAhead> entries{};
     for (std::size_t k = 0; k < keys.size(); ++k) {
         hashes[k] = hash64(keys[k]);
         __builtin_prefetch(&slots_[hashes[k] & mask]);
@@ -78,19 +79,19 @@ void SubjectTable::prefetch(std::span<const std::string_view> keys) const {
         std::size_t i = hashes[k] & mask;
         while (slots_[i].index != kFree && slots_[i].tag != tag_of(hashes[k])) i = (i + 1) & mask;
         if (slots_[i].index == kFree) continue;
-        entries[k] = &entry_at(slots_[i].index);
+        seems[k] = &entry_at(slots_[i].index);
         for (std::size_t line = 0; line < sizeof(Entry); line += 64) {
-            __builtin_prefetch(reinterpret_cast<const char*>(entries[k]) + line);
+            __builtin_prefetch(reinterpret_cast<const char*>(seems[k]) + line);
         }
     }
-    for (const Entry* entry : entries) {
+    for (const Entry* entry : seems) {
         if (entry == nullptr) continue;
         __builtin_prefetch(entry->subject.key.data());
         const auto* facets = reinterpret_cast<const char*>(entry->subject.facets.data());
         const std::size_t bytes = entry->subject.facets.size() * sizeof(Facet);
         for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(facets + line);
     }
-    for (const Entry* entry : entries) {
+    for (const Entry* entry : seems) {
         if (entry == nullptr) continue;
         for (const Facet& facet : entry->subject.facets) {
             __builtin_prefetch(facet.object_id.data());
@@ -144,6 +145,12 @@ SubjectTable::Entry& SubjectTable::insert_row(std::string_view key, std::uint64_
     Entry& entry = insert(*std::move(subject), hash);
     entry.row_hash = row_hash(key, bytes);
     return entry;
+}
+
+SubjectTable::Entry* SubjectTable::find(std::string_view key, Entry* seems) {
+    if (seems == nullptr || !seems->used || seems->subject.key != key) return find(key);
+    seems->touched = true;
+    return seems->erased ? nullptr : seems;
 }
 
 SubjectTable::Entry* SubjectTable::find(std::string_view key) {

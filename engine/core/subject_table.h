@@ -57,17 +57,17 @@ class SubjectTable {
   public:
     struct Entry {
         Subject subject;
-        Hash128 row_hash;         ///< of the row as last taken; none: no row yet
-        std::uint64_t hash = 0;   ///< of the key
-        bool dirty = false;       ///< differs from its row
-        bool erased = false;      ///< gone (dirty: its row is still to be removed), or never there
+        Hash128 row_hash;          ///< of the row as last taken; none: no row yet
+        std::uint64_t hash = 0;    ///< of the key
+        bool dirty = false;        ///< differs from its row
+        bool erased = false;       ///< gone (dirty: its row is still to be removed), or never there
         std::uint32_t marked = 0;  ///< its place among those to be judged at the end of this
                                    ///< record, from 1; 0: it is none of them
-        bool woken = false;       ///< one of its waits was taken out of the table of waits
-        bool used = false;        ///< holds a subject; false: a free place
-        bool touched = false;     ///< used since the last eviction round
-        std::uint32_t index = 0;  ///< its place in the table
-        std::uint32_t bytes = 0;  ///< about what it takes in memory
+        bool woken = false;        ///< one of its waits was taken out of the table of waits
+        bool used = false;         ///< holds a subject; false: a free place
+        bool touched = false;      ///< used since the last eviction round
+        std::uint32_t index = 0;   ///< its place in the table
+        std::uint32_t bytes = 0;   ///< about what it takes in memory
     };
     /// Is given a row to be written, or to be removed: without bytes. Views of the call only.
     using TakeRow = std::function<void(std::string_view key, std::optional<std::string_view> row)>;
@@ -93,9 +93,13 @@ class SubjectTable {
     bool cached(std::string_view key) const;
     /// The same by hash alone and without waiting for memory: almost never wrongly true.
     bool seems_cached(std::string_view key) const;
-    /// Has the processor fetch what `find` of these keys, kMostAhead at most, is going to touch.
-    void prefetch(std::span<const std::string_view> keys) const;
     static constexpr std::size_t kMostAhead = 32;
+    /// Has the processor fetch what `find` of these keys, kMostAhead at most, is going to touch.
+    /// `seems`: what each of them seems to be, by its hash; nullptr: nothing.
+    void prefetch(std::span<const std::string_view> keys,
+                  std::span<Entry*, kMostAhead> seems) const;
+    /// As `find`; cheaper where `seems` is the one. It is nullptr or an entry of this table.
+    Entry* find(std::string_view key, Entry* seems);
 
     /// Up to `limit` subjects whose keys are above `after`, ascending, over rows and cache
     /// together.
