@@ -83,6 +83,14 @@ class WireReader {
 
     /// The generated code reads no longer one as a tag or a length, whatever it says.
     bool short_varint(std::uint64_t& out) {
+        const auto byte = [this](std::ptrdiff_t i) -> std::uint64_t {
+            return static_cast<unsigned char>(at_[i]);
+        };
+        if (end_ - at_ >= 2 && byte(0) >= 0x80 && byte(1) < 0x80) {  // the length of an object
+            out = (byte(0) & 0x7fU) | byte(1) << 7U;
+            at_ += 2;
+            return true;
+        }
         const char* from = at_;
         return varint(out) && static_cast<std::size_t>(at_ - from) <= kMaxTag;
     }

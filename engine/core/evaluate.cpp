@@ -179,7 +179,7 @@ Decision Evaluation::judge_alone(const PlanCase& found) const {
     if (found.steps.front().verb == Verb::kReport) return report(*about->facet);
     watch_.at(Stage::kVeto);
     if (crowded(found.steps[*step], bound, target)) return abstain(Reason::kDuplicateClaim);
-    if (vetoed_in(found, bound) || (target != nullptr && vetoes(*target, vetoed(*target)))) {
+    if (vetoed_in(found, bound) || (target != nullptr && vetoes(*target))) {
         return abstain(Reason::kVeto);
     }
     if (auto held = not_yet_by(found, *step, bound, *about)) return *held;

@@ -158,8 +158,8 @@ class Evaluation {
     std::optional<std::size_t> next_step(const PlanCase& found, const Found& bound,
                                          const Seen& about) const;
     void note_done(const PlanStep& step) const;
-    bool vetoes(const Facet& object, bool held) const;
-    bool vetoes(const Seen& object) const { return vetoes(*object.facet, object.answers->vetoed); }
+    bool vetoes(const Seen& object) const;
+    bool vetoes(const Facet& object) const;
     bool crowded(const PlanStep& step, const Found& bound, const Facet* target) const;
     bool vetoed_in(const PlanCase& found, const Found& bound) const;
     Leanings leanings_of(const PlanCase& found, std::size_t step, const Found& bound,

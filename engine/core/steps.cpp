@@ -86,9 +86,17 @@ void Evaluation::note_done(const PlanStep& step) const {
     if (!any) watch_->nobody(step.role, role(step.role).sources, {}, Truth::of(false));
 }
 
-bool Evaluation::vetoes(const Facet& object, bool held) const {
-    if (held && watch_) watch_->built_in(object, "hold", "no hold on it", false);
+bool Evaluation::vetoes(const Seen& object) const {
+    const bool held = object.answers->vetoed;
+    if (held && watch_) watch_->built_in(*object.facet, "hold", "no hold on it", false);
     return held;
+}
+
+bool Evaluation::vetoes(const Facet& object) const {
+    for (const Seen& seen : facts_) {
+        if (seen.facet == &object) return vetoes(seen);
+    }
+    return vetoes(look_at(on_.plan, object, on_.settings, nullptr));
 }
 
 /// Would something be taken away for a row beside which another one may be live? Several rows of a
