@@ -21,7 +21,7 @@ constexpr std::uint64_t to_zigzag(std::int64_t n) {
     return (static_cast<std::uint64_t>(n) << 1U) ^ static_cast<std::uint64_t>(n >> 63U);
 }
 
-/// As read_varint, of one that is longer than a byte.
+/// As read_varint, where the first byte does not end it, or there is none.
 bool read_long_varint(const char*& at, const char* end, std::uint64_t& out);
 
 /// Takes one off the front. False where `end` comes first or it has more than kMaxVarint bytes;

@@ -21,14 +21,15 @@ inline bool is_ascii(std::string_view bytes) {
     } else {
         const std::size_t last = bytes.size() - sizeof all;  // overlaps the one before it
         std::size_t at = 0;
-        for (; at + 32 <= last; at += 32) all |= word(at) | word(at + 8) | word(at + 16) | word(at + 24);
+        for (; at + 32 <= last; at += 32)
+            all |= word(at) | word(at + 8) | word(at + 16) | word(at + 24);
         for (; at < last; at += 8) all |= word(at);
         all |= word(last);
     }
     return (all & 0x8080808080808080U) == 0;
 }
 
-/// The same of bytes that are not ASCII.
+/// As is_utf8, of bytes that are not ASCII.
 bool is_wide_utf8(std::string_view bytes);
 
 /// Well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. Fast for ASCII.

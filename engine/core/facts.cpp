@@ -215,7 +215,7 @@ void answer_conditions(const Plan& plan, const Seen& seen, Answers& answers) {
     }
 }
 
-/// The field of that name, from `next` on; false: there is none, and `next` is behind its place.
+/// The field of that name, from `next` on; false: there is none, and `next` is where it would be.
 bool advance_to(std::string_view name, std::uint64_t prefix,
                 std::vector<PlanField>::const_iterator& next,
                 std::vector<PlanField>::const_iterator end) {
@@ -237,9 +237,9 @@ void take_state(std::uint64_t prefix, const Field& sent, Answers& answers) {
     const auto is = [&](std::string_view name) {
         return prefix == prefix_of(name) && sent.name.size() == name.size();
     };
-    if (is(kHold)) answers.vetoed = sent.unchanged || sent.value == "true";
-    if (is(kDeleting)) answers.deleting = sent.value == "true";
-    if (is(kInScope)) answers.out_of_scope = sent.value == "false";
+    if (is(kHold)) answers.vetoed |= sent.unchanged || sent.value == "true";
+    if (is(kDeleting)) answers.deleting |= sent.value == "true";
+    if (is(kInScope)) answers.out_of_scope |= sent.value == "false";
 }
 
 /// One walk over the object's bytes. `seen` has no answers yet.

@@ -172,12 +172,18 @@ FoldRun::Entry* FoldRun::find(std::string_view key) { return state_.subjects.fin
 /// Has the subject judged at the end of this record. Epochs that are still on their way over the
 /// subjects count for it at once.
 void FoldRun::mark(Entry& entry) {
+    if (state_.plan == nullptr) return;  // nobody is judged
     if (entry.marked == 0) {
         marked_.push_back({&entry, {}});
         entry.marked = static_cast<std::uint32_t>(marked_.size());
     }
     if (!meta_.sweeps.empty()) apply_sweeps(entry);
-    if (entry.marked <= counted_) count(entry);
+    if (counted(entry)) count(entry);
+}
+
+/// Does its word have to follow what becomes of it?
+bool FoldRun::counted(const Entry& entry) const {
+    return entry.marked != 0 && entry.marked <= counted_;
 }
 
 /// Once each, before anybody asks for the tallies.
@@ -192,13 +198,12 @@ void FoldRun::look(Entry& entry, Facts& facts) {
 
 /// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
 void FoldRun::count(Entry& entry) {
-    if (state_.plan == nullptr) return;
     Word unmarked;
     Word& word = entry.marked == 0 ? unmarked : marked_[entry.marked - 1].word;
     const Tally now = tally_of(*state_.plan, entry.subject, meta_.settings, word);
     Tally& before = entry.subject.counted;
     if (now == before) return;
-    for (std::size_t i = 0; i < state_.plan->tallies.size(); ++i) {
+    for (std::size_t i = 0; i < now.size(); ++i) {
         meta_.tallies[i] = meta_.tallies[i] + now[i] - before[i];
     }
     before = now;

@@ -53,6 +53,7 @@ class FoldRun {
     Entry* find(std::string_view key);
     void mark(Entry& entry);
     void count_marked();
+    bool counted(const Entry& entry) const;
     void look(Entry& entry, Facts& facts);
     void count(Entry& entry);
     void judge_all();

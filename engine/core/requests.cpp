@@ -258,7 +258,7 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
     entry->subject.held = held;
     meta_.holds = held ? meta_.holds + 1 : meta_.holds - 1;
     state_.subjects.mark_dirty(*entry);
-    if (state_.plan != nullptr) mark(*entry);  // else nobody is judged
+    mark(*entry);
     return {true, held ? "nothing will be done to it until it is released" : "released"};
 }
 

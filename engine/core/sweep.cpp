@@ -9,6 +9,7 @@
 namespace trueup::core {
 
 void FoldRun::apply_sweeps(Entry& entry) {
+    const std::uint64_t before = meta_.counters.swept;
     for (const Sweep& sweep : meta_.sweeps) {
         if (entry.subject.key <= sweep.cursor) continue;
         if (sweep.what == Sweep::What::kApproval) approve(entry, sweep.approval, std::nullopt);
@@ -32,6 +33,7 @@ void FoldRun::apply_sweeps(Entry& entry) {
             state_.subjects.mark_dirty(entry);
         }
     }
+    if (meta_.counters.swept != before && counted(entry)) count(entry);
 }
 
 /// What a rule found that means something else now is none of its findings: grace and approvals

@@ -42,7 +42,7 @@ struct Facet {
     Offset offset = kNoOffset;     ///< ... and its journal offset
     std::uint64_t gone_since = 0;  ///< complete epochs of the source when it went
     std::string object;            ///< encoded fields; empty once absent
-    /// Kept by whoever works them out; void wherever `object` is changed.
+    /// Kept by whoever works them out; void wherever `object` or the ledger is changed.
     mutable Answers answers;
 
     bool present() const { return absence == Absence::kPresent; }

@@ -30,7 +30,8 @@ bool holds_true(const core::Judgement& on, const core::Seen& seen) {
     const Answers& kept = *seen.answers;
     if (seen.facet->answers.plan == on.plan.number) ++beside.kept;
     return anew.can == kept.can && anew.is == kept.is && anew.may == kept.may &&
-           anew.sure == kept.sure && anew.said == kept.said;
+           anew.sure == kept.sure && anew.said == kept.said && anew.vetoed == kept.vetoed &&
+           anew.deleting == kept.deleting && anew.out_of_scope == kept.out_of_scope;
 }
 
 Verdict judge_both(const core::Judgement& on) {

@@ -468,5 +468,37 @@ TEST(Pass, ASourceThatLeftTheConfigurationIsNotWaitedFor_G14) {
     EXPECT_GE(s.meta().pass.completed, before + 4);
 }
 
+// Who asked to end an instance had it counted in the middle of a record. What an epoch took from it
+// behind that, in the same record, was not seen when it was judged.
+TEST(Requests, WhatAnEpochTakesBehindARequestIsJudgedWithIt) {
+    Settings settings = graph_settings();
+    policies::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
+    settings.sweep_step = 1;  // another one comes first
+    JournalScript s(settings);
+    s.all_known();
+    s.together([&] {
+        s.pod({.name = "wrapper-1", .uid = "z", .version = 10});
+        s.row({.pk = "1", .name = "wrapper-1", .version = 50});
+        s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+        s.row({.pk = "7", .name = "wrapper-7", .version = 51, .owner = "alice"});
+    });
+    s.quiet_until(100s);
+    ASSERT_EQ(s.news(), "");
+    s.together([&] {
+        s.row({.pk = "7", .name = "wrapper-7", .version = 52, .owner = "bob"});
+        Request request;
+        request.kind = RequestKind::kTerminate;
+        request.scope.subject = "graph-instances/wrapper-7";
+        request.issued_by = "carol";
+        request.role = "ops";
+        s.request(request);
+        s.pods_listed(20, {{.name = "wrapper-1", .uid = "z", .version = 10}});
+        s.row({.pk = "7", .name = "wrapper-7", .version = 40, .owner = "bob"});  // an older word
+    });
+    ASSERT_TRUE(s.answered().granted);
+    ASSERT_FALSE(s.facet("wrapper-7", "a")->present());
+    EXPECT_EQ(s.news(), "100s suspected missing_pod wrapper-7 7: awaiting_progress\n");
+}
+
 }  // namespace
 }  // namespace trueup::testing

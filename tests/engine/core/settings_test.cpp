@@ -218,6 +218,23 @@ TEST(ShardSettings, ARuleThatLeftThePolicyIsOffAndItsFindingsEnd) {
     EXPECT_EQ(s.commands().size(), 1U);
 }
 
+// A count that a policy did not have any more was never taken back, and whatever took its place
+// began with what it had.
+TEST(ShardSettings, ACountThatLeftThePolicyIsTakenBack) {
+    JournalScript s = with_orphan();
+    const Tally before = [&] { return s.subject("wrapper-7")->counted; }();
+    const auto all = s.meta().tallies;
+    Settings fewer = graph_settings();
+    policy::Policy text = *fewer.text;
+    ASSERT_EQ(text.counts.back().name, "wrapper_pods");
+    text.counts.pop_back();
+    fewer.text = std::move(text);
+    s.put_in_force(fewer);
+    EXPECT_NE(s.subject("wrapper-7")->counted, before) << "its pod counted there";
+    s.put_in_force(graph_settings());
+    EXPECT_EQ(s.meta().tallies, all);
+}
+
 Settings meaning_something_else(Settings settings) {
     policy::Policy text = *settings.text;
     text.rules.front().since_first_seen = false;

@@ -263,7 +263,6 @@ TEST(Why, AnObjectWithoutAKeyIsAskedOfItsOwnRoleOnly) {
               "field rows/public.instances/3 status = stopping | [running, starting]");
 }
 
-// The value as it was read, and where it comes from: record and time of the object's last change.
 // A pod that nobody doubts was told as what decides that two rows claim its name.
 TEST(Why, OfTwoThatClaimANameTheyAloneDecide) {
     const std::string rows = "0s known all\n100s row wrapper-7 pk=7\n100s row wrapper-7 pk=8\n";
@@ -280,6 +279,7 @@ TEST(Why, OfTwoThatClaimANameTheyAloneDecide) {
     EXPECT_GE(facts, 3U) << "each of the two, and that they are two";
 }
 
+// The value as it was read, and where it comes from: record and time of the object's last change.
 TEST(Why, AFactSaysWhereItComesFrom) {
     const RuleTrace trace = why(kQuiet + "101s row wrapper-7 pk=7 status=stopping\n200s quiet\n",
                                 kWrapper, "missing_pod");
