@@ -4,11 +4,10 @@
 // What is asked of every object is here, so that it needs no call.
 #pragma once
 
+#include "engine/base/few.h"
 #include "engine/core/evaluate.h"
 #include "engine/core/sides.h"
 #include "engine/core/witness.h"
-
-#include <boost/container/small_vector.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,14 +23,9 @@ namespace trueup::core {
 using Found = std::array<const Seen*, kMostRoles>;  ///< by role
 using Patterns = std::span<const PlanPattern>;
 // As a rule there are one or two of each.
-using Objects = boost::container::small_vector<const Seen*, 6>;
-using Sources = boost::container::small_vector<SourceId, 4>;
-using Leanings = boost::container::small_vector<Leaning, 4>;
-
-template <typename Few>
-std::span<const typename Few::value_type> spanned(const Few& few) {
-    return {few.data(), few.size()};
-}
+using Objects = Few<const Seen*, 6>;
+using Sources = Few<SourceId, 4>;
+using Leanings = Few<Leaning, 4>;
 
 inline Decision abstain(Reason why, Wait wait = {}) {
     Decision decision;

@@ -74,7 +74,7 @@ std::optional<std::string_view> Evaluation::looked_up(const PlanPattern& pattern
 Sources Evaluation::sources_of(const PlanPattern& pattern, const Found& bound) const {
     const std::vector<SourceId>& all = role(pattern.role).sources;
     const std::optional<std::string_view> scope = scope_of(pattern, bound);
-    if (!scope) return {all.begin(), all.end()};
+    if (!scope) return Sources(all);
     Sources some;
     for (const SourceId source : all) {
         if (on_.settings.sources[source].scope == *scope) some.push_back(source);
@@ -104,7 +104,7 @@ Truth Evaluation::watched(const PlanPattern& pattern, const Found& bound) const 
 Truth Evaluation::nobody(const PlanPattern& pattern, const Shown& objects, bool none) const {
     const Truth truth = objects.known ? Truth::of(none) : Truth::unknown(Reason::kNotSynced);
     if (watch_ && objects.asked) {
-        watch_->nobody(pattern.role, spanned(objects.sources), objects.named, truth);
+        watch_->nobody(pattern.role, objects.sources, objects.named, truth);
     }
     return truth;
 }

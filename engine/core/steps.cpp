@@ -160,7 +160,7 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const 
         if (pattern.in.role == kNoRole) {
             lean(pattern.role, role(pattern.role).sources);
         } else {
-            lean(pattern.role, spanned(sources_of(pattern, bound)));
+            lean(pattern.role, sources_of(pattern, bound));
         }
     }
     // What named conditions asked on the way, of whichever object.
@@ -186,11 +186,11 @@ std::optional<Decision> Evaluation::not_yet_by(const PlanCase& found, std::size_
                                                const Found& bound, const Seen& about) const {
     const Facet& object = *about.facet;
     const Leanings leanings = leanings_of(found, step, bound, object);
-    const auto held = not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object,
-                              spanned(leanings));
+    const auto held =
+        not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, leanings);
     if (watch_) {
         const JournalTime first = first_detected(on_.subject, on_.self, object.object_id, on_.now);
-        watch_->not_yet(held, spanned(leanings), on_.now - first);
+        watch_->not_yet(held, leanings, on_.now - first);
     }
     return held ? std::optional(as_said(*held, object)) : std::nullopt;
 }

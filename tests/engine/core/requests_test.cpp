@@ -497,7 +497,10 @@ TEST(Requests, WhatAnEpochTakesBehindARequestIsJudgedWithIt) {
     });
     ASSERT_TRUE(s.answered().granted);
     ASSERT_FALSE(s.facet("wrapper-7", "a")->present());
-    EXPECT_EQ(s.news(), "100s suspected missing_pod wrapper-7 7: awaiting_progress\n");
+    EXPECT_EQ(s.news(),
+              "100s suspected missing_pod wrapper-7 public.instances/7: awaiting_progress\n"
+              "100s confirmed termination_requested wrapper-7 public.instances/7: "
+              "no_object_yet\n");
 }
 
 }  // namespace

@@ -160,11 +160,11 @@ const Case kCases[] = {
      "141s pod wrapper-7 uid=a phase=Failed\n145s quiet\n146s pod-gone wrapper-7 uid=a\n"
      "150s quiet\n",
      kWrapper, "missing_pod",
-     "acts busy at busy: kept command = status_drift 8057a9bc441e71fce41fcc8cd562bcb9 | no other "
+     "acts busy at busy: kept command = status_drift d2d1696247cb347224b37802af38e7f5 | no other "
      "command under way"},
     {"under_way", "0s known all\n100s quiet\n100s pod wrapper-7 uid=a\n165s quiet\n", kWrapper,
      "orphaned_pod",
-     "acts at under_way: kept pods/a command = 52f0d1d56778810e8b3ba02a439e639f | its outcome"},
+     "acts at under_way: kept pods/a command = 493db50082500b8a91c5d16ae5c36d74 | its outcome"},
     {"own_write",
      "0s known all\n100s quiet\n100s pod wrapper-7 uid=a\n165s quiet\n"
      "166s outcome wrapper-7 done\n",
@@ -265,7 +265,9 @@ TEST(Why, AnObjectWithoutAKeyIsAskedOfItsOwnRoleOnly) {
 
 // A pod that nobody doubts was told as what decides that two rows claim its name.
 TEST(Why, OfTwoThatClaimANameTheyAloneDecide) {
-    const std::string rows = "0s known all\n100s row wrapper-7 pk=7\n100s row wrapper-7 pk=8\n";
+    const std::string rows =
+        "0s rule duplicate_claim observe\n0s known all\n100s row wrapper-7 pk=7\n"
+        "100s row wrapper-7 pk=8\n";
     const RuleTrace trace =
         why(rows + "100s pod wrapper-7 uid=a\n110s quiet\n", kWrapper, "duplicate_claim");
     std::size_t facts = 0;
