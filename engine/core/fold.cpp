@@ -49,7 +49,6 @@ void FoldRun::run() {
         budget_ = std::min(budget_, std::max(meta_.settings.sweep_step / 2, 1U));
         wake();
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
-        count_marked();
         for (std::size_t i = 0; i < marked_.size(); ++i) judge(i);
         for (const Marked& each : marked_) collect(*each.entry);
         end_trial();
@@ -178,17 +177,7 @@ void FoldRun::mark(Entry& entry) {
         entry.marked = static_cast<std::uint32_t>(marked_.size());
     }
     if (!meta_.sweeps.empty()) apply_sweeps(entry);
-    if (counted(entry)) count(entry);
-}
-
-/// Does its word have to follow what becomes of it?
-bool FoldRun::counted(const Entry& entry) const {
-    return entry.marked != 0 && entry.marked <= counted_;
-}
-
-/// Once each, before anybody asks for the tallies.
-void FoldRun::count_marked() {
-    while (counted_ < marked_.size()) count(*marked_[counted_++].entry);
+    count(entry);
 }
 
 /// What the plan's conditions make of the subject now.
@@ -197,6 +186,7 @@ void FoldRun::look(Entry& entry, Facts& facts) {
 }
 
 /// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
+/// Of one that is to be judged it is remembered what its objects came to.
 void FoldRun::count(Entry& entry) {
     Word unmarked;
     Word& word = entry.marked == 0 ? unmarked : marked_[entry.marked - 1].word;
@@ -279,7 +269,6 @@ void FoldRun::wake() {
     }
     rouse(keys);
     if (counting()) return;
-    count_marked();
     const auto tallies = static_cast<TallyId>(state_.plan->tallies.size());
     for (TallyId tally = 0; tally < tallies; ++tally) {
         if (meta_.tallies[tally] != 0) continue;

@@ -52,8 +52,6 @@ class FoldRun {
     void rouse(std::vector<std::string>& keys);
     Entry* find(std::string_view key);
     void mark(Entry& entry);
-    void count_marked();
-    bool counted(const Entry& entry) const;
     void look(Entry& entry, Facts& facts);
     void count(Entry& entry);
     void judge_all();
@@ -226,7 +224,6 @@ class FoldRun {
         Word word;
     };
     std::vector<Marked> marked_;
-    std::size_t counted_ = 0;   ///< of `marked_`, from the front
     std::vector<Wait> waits_;   ///< of the subject being judged
     Facts facts_;               ///< of the subject being judged
     Entry* seems_ = nullptr;    ///< the subject of the item that is taken; or not

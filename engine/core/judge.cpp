@@ -49,7 +49,6 @@ void add_open(const Plan& plan, const Subject& subject, RuleSet& rules) {
 }  // namespace
 
 References FoldRun::references() {
-    count_marked();
     return {meta_.sources,
             meta_.broker_now,
             meta_.watched_since,

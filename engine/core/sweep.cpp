@@ -33,7 +33,8 @@ void FoldRun::apply_sweeps(Entry& entry) {
             state_.subjects.mark_dirty(entry);
         }
     }
-    if (meta_.counters.swept != before && counted(entry)) count(entry);
+    // It may be looked at no more before it is judged.
+    if (meta_.counters.swept != before && entry.marked != 0) count(entry);
 }
 
 /// What a rule found that means something else now is none of its findings: grace and approvals
