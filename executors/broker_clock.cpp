@@ -25,6 +25,10 @@ bool BrokerClock::step(SteadyTime now, bool wanted) {
             return;
         }
         retry_at_.reset();
+        // It may have been sent late, as by a process that stood still meanwhile: added to so late
+        // an append time, its age would be counted twice, and for good, since no later beat takes
+        // it back.
+        if (now - sent_ >= fresh_) return;
         // A clock of the broker that ran backwards must not make a command younger.
         const auto before = at(now);
         last_ = Beat{sent_, appended.value().append_time};

@@ -21,7 +21,8 @@ inline constexpr std::string_view kHeartbeatKey = "!heartbeat";
 
 class BrokerClock {
   public:
-    /// Beats every `every` while wanted; a beat counts as fresh for `fresh` after it was sent.
+    /// Beats every `every` while wanted; a beat counts as fresh for `fresh` after it was sent, and
+    /// one that is answered only then says nothing.
     BrokerClock(ports::Log& log, ports::Partition partition, Millis every, Millis fresh);
 
     /// Takes the answer of a beat and sends the next one when it is due. True when one was

@@ -1,7 +1,7 @@
 // Rules by their numbers, ascending.
 #pragma once
 
-#include "engine/model/rule.h"
+#include "engine/model/ids.h"
 
 #include <array>
 #include <bit>

@@ -71,6 +71,22 @@ TEST(BrokerClock, NeverRunsBackwards_S35) {
     }
 }
 
+// An executor that stood still while a beat was under way took every command for expired from then
+// on.
+TEST(BrokerClock, ABeatThatWasUnderWayForTooLongSaysNothing) {
+    MemoryLog log(1'000'000);
+    BrokerClock clock(log, kOutcomes, Millis(2'000), Millis(5'000));
+    clock.step(at(0), true);
+    log.advance(Millis(2'000));
+    log.hold_appends();
+    clock.step(at(2'000), true);
+    log.advance(Millis(130'000));  // stopped before it was sent
+    log.release_appends();
+    clock.step(at(132'000), true);
+    EXPECT_TRUE(clock.fresh(at(132'000))) << "another one follows at once";
+    EXPECT_EQ(clock.at(at(132'000)), from_millis<BrokerTime>(1'132'000));
+}
+
 TEST(EndedCommands, ForgetsOnlyWhatIsOlderThanItsHorizon) {
     EndedCommands ended;
     ended.remember(CommandId({0, 1}), from_millis<BrokerTime>(100));
