@@ -12,9 +12,8 @@ constexpr std::string_view kRanked = "what it is ranked by";
 }  // namespace
 
 /// The least worth one of two or more. Of those that fit facts are told from `from` on.
-Evaluation::One Evaluation::least_of(const PlanPattern& pattern,
-                                     const Objects& fit, const Found& bound,
-                                     std::size_t from) const {
+Evaluation::One Evaluation::least_of(const PlanPattern& pattern, const Objects& fit,
+                                     const Found& bound, std::size_t from) const {
     const Seen* least = fit.front();
     const std::size_t asked = watch_.mark();
     for (const Seen* each : fit) {
@@ -25,9 +24,8 @@ Evaluation::One Evaluation::least_of(const PlanPattern& pattern,
 }
 
 /// Are there two whatever is not known, and does this one rank below each other one?
-Truth Evaluation::surely_least(const PlanPattern& pattern, const Seen& least,
-                               const Objects& fit, const Found& bound,
-                               std::size_t from) const {
+Truth Evaluation::surely_least(const PlanPattern& pattern, const Seen& least, const Objects& fit,
+                               const Found& bound, std::size_t from) const {
     std::size_t sure = 0;
     Truth two = Truth::of(true);
     const std::size_t asked = watch_.mark();

@@ -41,9 +41,7 @@ class WaitList {
         std::uint32_t size;  ///< of the key
         bool waits;          ///< false: it does no more
     };
-    std::string_view key_of(const Note& note) const {
-        return {text_.data() + note.at, note.size};
-    }
+    std::string_view key_of(const Note& note) const { return {text_.data() + note.at, note.size}; }
     void note(std::string_view key, bool waits);
     void keep_left();
     void settle();

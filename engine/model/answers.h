@@ -46,7 +46,7 @@ struct Answers {
     bool vetoed = false;
     bool deleting = false;
     bool out_of_scope = false;
-    std::uint64_t can = 0;   ///< tests, by their index in the role
+    std::uint64_t can = 0;  ///< tests, by their index in the role
     std::uint64_t is = 0;
     Bits may;  ///< conditions, by their bits
     Bits sure;
