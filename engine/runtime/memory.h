@@ -6,6 +6,7 @@
 namespace trueup::runtime {
 
 /// In bytes. What is left over is for what has no limit of its own: batches on their way, threads.
+/// Subjects get most: a row that is read again from the store costs as much as several changes.
 struct MemoryShares {
     std::size_t log;
     std::size_t store;
@@ -14,8 +15,8 @@ struct MemoryShares {
 };
 
 constexpr MemoryShares memory_shares(std::size_t limit) {
-    const std::size_t quarter = limit / 4;
-    return {quarter, quarter, quarter, quarter / 8 * 7};
+    const std::size_t eighth = limit / 8;
+    return {2 * eighth, eighth, 3 * eighth, 2 * eighth};
 }
 
 }  // namespace trueup::runtime

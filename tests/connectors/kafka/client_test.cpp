@@ -24,7 +24,7 @@ TEST(KafkaClient, WhatIsWrittenIsCompressedAndOnEachReplica) {
     callbacks.settings = &settings;
     const auto producer = make_producer(callbacks);
     ASSERT_TRUE(producer.ok()) << producer.error().what;
-    EXPECT_EQ(setting_of(*producer, "compression.codec"), "zstd");
+    EXPECT_EQ(setting_of(*producer, "compression.codec"), "lz4");
     EXPECT_EQ(setting_of(*producer, "acks"), "-1");
     EXPECT_EQ(setting_of(*producer, "enable.idempotence"), "true");
 }
