@@ -106,26 +106,39 @@ void AsyncCalls::poll(Millis max_wait) {
         if (entry.asked.cluster != nullptr) clusters.insert(entry.asked.cluster);
         if (entry.database != nullptr) databases.insert(entry.database);
     }
-    const std::size_t ports_in_use = clusters.size() + databases.size();
-    if (ports_in_use == 0) return;
-    // Only one port can be waited on at a time (libcurl and libpq each wait in their own way): with
-    // several, short waits keep an answer of one from lying behind the silence of another. It
-    // lasts as long as calls to two worlds are open, some ms.
-    const Millis slice = ports_in_use == 1 ? max_wait : std::min(max_wait, Millis(1));
-    const auto wait = [&] { return complete_.empty() ? slice : Millis(0); };
-    for (ports::Cluster* cluster : clusters) poll_cluster(*cluster, wait());
-    for (ports::Database* database : databases) poll_database(*database, wait());
+    // One port waits for all: a cluster, for it cannot say what it waits for, else a database. The
+    // others send what is to be sent first, and are looked at afterwards.
+    ports::Cluster* const cluster = clusters.empty() ? nullptr : *clusters.begin();
+    clusters.erase(cluster);
+    ports::Database* const database =
+        cluster != nullptr || databases.empty() ? nullptr : *databases.begin();
+    databases.erase(database);
+    const auto look = [&] {
+        for (ports::Cluster* each : clusters) poll_cluster(*each, {}, Millis(0));
+        for (ports::Database* each : databases) poll_database(*each, {}, Millis(0));
+    };
+    look();
+    ports::Interest others;
+    bool known = clusters.empty();
+    for (const ports::Database* each : databases) known = each->interest(others) && known;
+    if (!known) others.at_most = std::min(others.at_most, ports::kLookAgain);
+    const Millis wait = complete_.empty() ? max_wait : Millis(0);
+    if (cluster != nullptr) poll_cluster(*cluster, others, wait);
+    if (database != nullptr) poll_database(*database, others, wait);
+    look();
 }
 
-void AsyncCalls::poll_cluster(ports::Cluster& cluster, Millis max_wait) {
+void AsyncCalls::poll_cluster(ports::Cluster& cluster, const ports::Interest& others,
+                              Millis max_wait) {
     cluster_events_.clear();
-    cluster.poll(max_wait, cluster_events_);
+    cluster.poll_beside(others, max_wait, cluster_events_);
     for (const ports::ClusterEvent& event : cluster_events_) handle(event);
 }
 
-void AsyncCalls::poll_database(ports::Database& database, Millis max_wait) {
+void AsyncCalls::poll_database(ports::Database& database, const ports::Interest& others,
+                               Millis max_wait) {
     database_events_.clear();
-    database.poll(max_wait, database_events_);
+    database.poll_beside(others, max_wait, database_events_);
     for (ports::DatabaseEvent& event : database_events_) handle(event);
 }
 

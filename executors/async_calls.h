@@ -89,8 +89,8 @@ class AsyncCalls {
     ports::CallId open(Owner owner, ports::Database& database, SteadyTime now);
     ports::CallId open(Owner owner, Asked asked, SteadyTime now);
     void close(std::map<ports::CallId, Open>::iterator which);
-    void poll_cluster(ports::Cluster& cluster, Millis max_wait);
-    void poll_database(ports::Database& database, Millis max_wait);
+    void poll_cluster(ports::Cluster& cluster, const ports::Interest& others, Millis max_wait);
+    void poll_database(ports::Database& database, const ports::Interest& others, Millis max_wait);
     void handle(const ports::ClusterEvent& event);
     void handle(ports::DatabaseEvent& event);
     struct Refused {

@@ -38,6 +38,14 @@ curl_blob blob(const std::string& pem) {
     return view;
 }
 
+curl_waitfd waitfd(const pollfd& of) {
+    curl_waitfd same{};
+    same.fd = of.fd;
+    if ((of.events & POLLIN) != 0) same.events |= CURL_WAIT_POLLIN;
+    if ((of.events & POLLOUT) != 0) same.events |= CURL_WAIT_POLLOUT;
+    return same;
+}
+
 /// A call before it is sent; where there is a plugin it waits for its credentials.
 struct Waiting {
     CallId call = 0;
@@ -327,13 +335,21 @@ void HttpCluster::cancel(CallId call) {
 }
 
 void HttpCluster::poll(Millis max_wait, std::vector<ClusterEvent>& out) {
+    poll_beside({}, max_wait, out);
+}
+
+void HttpCluster::poll_beside(const ports::Interest& others, Millis max_wait,
+                              std::vector<ClusterEvent>& out) {
     wire_->gather();
     if (wire_->events.empty()) {
         // libcurl does not know of the plugin's pipe and cannot be woken by it.
         const bool plugin_runs = wire_->plugin && wire_->plugin->tend();
-        const auto wait =
-            std::clamp<std::int64_t>(max_wait.count(), 0, plugin_runs ? kPluginPollMs : 60'000);
-        curl_multi_poll(wire_->multi, nullptr, 0, static_cast<int>(wait), nullptr);
+        const auto wait = std::clamp<std::int64_t>(std::min(max_wait, others.at_most).count(), 0,
+                                                   plugin_runs ? kPluginPollMs : 60'000);
+        std::vector<curl_waitfd> sockets;
+        for (const pollfd& each : others.sockets) sockets.push_back(waitfd(each));
+        curl_multi_poll(wire_->multi, sockets.data(), static_cast<unsigned>(sockets.size()),
+                        static_cast<int>(wait), nullptr);
         wire_->gather();
     }
     std::move(wire_->events.begin(), wire_->events.end(), std::back_inserter(out));

@@ -42,6 +42,8 @@ class HttpCluster final : public ports::Cluster {
     void erase(ports::CallId call, const ports::DeleteObject& request) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
+    void poll_beside(const ports::Interest& others, Millis max_wait,
+                     std::vector<ports::ClusterEvent>& out) override;
     void wake() override;
 
     void send(ports::CallId call, const HttpRequest& request);

@@ -190,21 +190,40 @@ void LibpqDatabase::cancel(ports::CallId call) {
     }
 }
 
+bool LibpqDatabase::interest(ports::Interest& all) const {
+    const Instant now = std::chrono::steady_clock::now();
+    for (const Session* session : sessions_->all()) {
+        if (const auto wanted = session->interest()) all.sockets.push_back(*wanted);
+        if (const auto deadline = session->deadline()) {
+            const Millis left = std::chrono::ceil<Millis>(std::max(*deadline, now) - now);
+            all.at_most = std::min(all.at_most, left);
+        }
+    }
+    return true;
+}
+
 void LibpqDatabase::poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) {
+    poll_beside({}, max_wait, out);
+}
+
+void LibpqDatabase::poll_beside(const ports::Interest& others, Millis max_wait,
+                                std::vector<ports::DatabaseEvent>& out) {
     const std::size_t before = out.size();
-    const Instant end = std::chrono::steady_clock::now() + std::max(max_wait, Millis(0));
-    for (bool woken = false;; woken = sessions_->bell.take()) {
+    const Millis longest = std::max(std::min(max_wait, others.at_most), Millis(0));
+    const Instant end = std::chrono::steady_clock::now() + longest;
+    for (bool woken = false;;) {
         for (Session* session : sessions_->all()) session->advance(out);
         const Instant now = std::chrono::steady_clock::now();
         if (out.size() > before || now >= end || woken) return;
-        std::vector<pollfd> sockets{sessions_->bell.interest()};
-        Instant wake = end;
-        for (const Session* session : sessions_->all()) {
-            if (const auto wanted = session->interest()) sockets.push_back(*wanted);
-            if (const auto deadline = session->deadline()) wake = std::min(wake, *deadline);
-        }
-        const auto wait = std::chrono::ceil<Millis>(std::max(wake, now) - now);
-        ::poll(sockets.data(), sockets.size(), static_cast<int>(wait.count()));
+        ports::Interest all = others;
+        const auto not_ours = static_cast<std::ptrdiff_t>(all.sockets.size());
+        all.sockets.push_back(sessions_->bell.interest());
+        all.at_most = std::chrono::ceil<Millis>(end - now);
+        interest(all);
+        ::poll(all.sockets.data(), all.sockets.size(), static_cast<int>(all.at_most.count()));
+        const auto ready = [](const pollfd& each) { return each.revents != 0; };
+        woken = sessions_->bell.take() ||
+                std::any_of(all.sockets.begin(), all.sockets.begin() + not_ours, ready);
     }
 }
 

@@ -40,6 +40,9 @@ class LibpqDatabase : public ports::Database {
                     bool want_reply) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) override;
+    void poll_beside(const ports::Interest& others, Millis max_wait,
+                     std::vector<ports::DatabaseEvent>& out) override;
+    bool interest(ports::Interest& all) const override;
     void wake() override;
 
   private:

@@ -9,7 +9,9 @@
 
 #include "engine/base/result.h"
 #include "engine/base/time.h"
+#include "engine/ports/interest.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -90,6 +92,11 @@ class Cluster {
 
     /// Appends what came in to `out`; waits at most `max_wait` when there is nothing yet.
     virtual void poll(Millis max_wait, std::vector<ClusterEvent>& out) = 0;
+    /// As `poll`; its wait ends for `others` too, which it does not touch (interest.h).
+    virtual void poll_beside(const Interest& others, Millis max_wait,
+                             std::vector<ClusterEvent>& out) {
+        poll(std::min(max_wait, others.without_sockets()), out);
+    }
 
     /// Ends the wait of the `poll` that is under way, or of the next one (wakeup.h). For any
     /// thread. A port whose `poll` never waits need not.

@@ -11,7 +11,9 @@
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 #include "engine/ports/cluster.h"
+#include "engine/ports/interest.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -158,6 +160,18 @@ class Database {
 
     /// Appends what came in to `out`; waits at most `max_wait` when there is nothing yet.
     virtual void poll(Millis max_wait, std::vector<DatabaseEvent>& out) = 0;
+    /// As `poll`; its wait ends for `others` too, which it does not touch (interest.h).
+    virtual void poll_beside(const Interest& others, Millis max_wait,
+                             std::vector<DatabaseEvent>& out) {
+        poll(std::min(max_wait, others.without_sockets()), out);
+    }
+
+    /// Adds what its `poll` would wait for, `wake` left out, to a wait in another place. Valid
+    /// until the port is used again. False: it cannot say.
+    virtual bool interest(Interest& all) const {
+        static_cast<void>(all);
+        return false;
+    }
 
     /// Ends the wait of the `poll` that is under way, or of the next one (wakeup.h). For any
     /// thread. A port whose `poll` never waits need not.

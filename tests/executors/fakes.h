@@ -53,7 +53,9 @@ class FakeCluster final : public ports::Cluster {
     std::deque<Upset> upset_deletes;
     std::function<void()> before_get;  ///< runs as a call reaches the server
     std::function<void()> before_delete;
-    std::size_t effects = 0;  ///< deletes that took effect
+    std::size_t effects = 0;     ///< deletes that took effect
+    Millis longest_wait{0};      ///< that somebody was ready for ...
+    std::size_t waited_for = 0;  ///< ... and sockets of others beside it
 
     std::size_t count(const std::string& verb) const {
         std::size_t n = 0;
@@ -87,7 +89,14 @@ class FakeCluster final : public ports::Cluster {
         answer(call, 200, json(request.name, pod->second));
     }
     void cancel(ports::CallId call) override { cancelled.push_back(call); }
-    void poll(Millis, std::vector<ports::ClusterEvent>& out) override {
+    void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override {
+        poll_beside({}, max_wait, out);
+    }
+    void poll_beside(const ports::Interest& others, Millis max_wait,
+                     std::vector<ports::ClusterEvent>& out) override {
+        const Millis wait = std::min(max_wait, others.at_most);
+        if (wait > longest_wait) waited_for = others.sockets.size();
+        longest_wait = std::max(longest_wait, wait);
         for (ports::ClusterEvent& event : ready_) out.push_back(std::move(event));
         ready_.clear();
     }
@@ -180,6 +189,7 @@ class FakeDatabase final : public ports::Database {
     std::function<void()> in_poll;  ///< runs while somebody waits for answers
     Millis longest_wait{0};         ///< that somebody was ready for
     std::size_t wakes = 0;
+    bool says_interest = true;  ///< one socket
 
     std::size_t count(const std::string& verb) const {
         std::size_t n = 0;
@@ -234,6 +244,11 @@ class FakeDatabase final : public ports::Database {
         if (in_poll) in_poll();
         for (ports::DatabaseEvent& event : ready_) out.push_back(std::move(event));
         ready_.clear();
+    }
+
+    bool interest(ports::Interest& all) const override {
+        if (says_interest) all.sockets.push_back({-1, POLLIN, 0});
+        return says_interest;
     }
 
   private:

@@ -52,6 +52,20 @@ class IdleExecutor : public ::testing::Test {
         return steps;
     }
 
+    /// For a pod that the cluster does not answer about, and for rows that the database keeps back.
+    void wait_for_both() {
+        Upset silent;
+        silent.silent = true;
+        fixture.cluster.upset_gets.push_back(silent);
+        fixture.database.upset_reads.push_back(silent);
+        fixture.emit(delete_orphan());
+        Command other = fail_row();
+        other.subject = "graph/wrapper-b";
+        fixture.emit(std::move(other));
+        for (int i = 0; i < 12; ++i) step(Millis{0});
+        step();
+    }
+
     DispatcherFixture fixture;
     Waits log{fixture.log};
     std::optional<Dispatcher> dispatcher;
@@ -89,6 +103,20 @@ TEST_F(IdleExecutor, WaitsForAnAnswerUntilItsCallIsOverdue) {
     for (int i = 0; i < 12; ++i) step(Millis{0});
     step();
     EXPECT_EQ(fixture.database.longest_wait, Millis{2'000}) << "until the next heartbeat";
+}
+
+// A thousand times a second, while calls to a cluster and to a database were under way.
+TEST_F(IdleExecutor, WaitsForAClusterAndADatabaseAtOnce) {
+    wait_for_both();
+    EXPECT_EQ(fixture.cluster.longest_wait, Millis{2'000}) << "until the next heartbeat";
+    EXPECT_EQ(fixture.cluster.waited_for, 1U) << "the socket of the database";
+    EXPECT_EQ(fixture.database.longest_wait, Millis{0});
+}
+
+TEST_F(IdleExecutor, LooksAgainSoonAtAPortThatCannotSayWhatItWaitsFor) {
+    fixture.database.says_interest = false;
+    wait_for_both();
+    EXPECT_EQ(fixture.cluster.longest_wait, ports::kLookAgain);
 }
 
 TEST_F(IdleExecutor, NewsOfTheLogWakeThePortThatItWaitsFor) {

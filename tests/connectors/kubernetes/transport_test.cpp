@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -218,6 +219,23 @@ TEST(KubernetesTransport, AWakeEndsThePollThatWaits) {
     std::thread waker([&] { cluster->wake(); });
     cluster->poll(kLong, more);
     waker.join();
+    EXPECT_TRUE(more.empty());
+}
+
+TEST(KubernetesTransport, AWaitEndsForTheSocketOfAnotherPort) {
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true);
+    const auto cluster = open(server);
+    cluster->watch(1, {});
+    ASSERT_EQ(events(*cluster, 1).size(), 1U);
+    constexpr Millis kLong{60'000};
+    const int socket = eventfd(0, EFD_CLOEXEC);
+    std::vector<ports::ClusterEvent> more;
+    std::thread answer([&] { eventfd_write(socket, 1); });
+    cluster->poll_beside({{{socket, POLLIN, 0}}}, kLong, more);
+    answer.join();
+    cluster->poll_beside({{}, Millis(0)}, kLong, more);  // the other one is due
+    ::close(socket);
     EXPECT_TRUE(more.empty());
 }
 
