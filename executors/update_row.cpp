@@ -62,11 +62,16 @@ class UpdateRow final : public WriteTarget {
     std::string place_;                 ///< where it was read; asked only if another role writes
 };
 
+/// Times of issue aside: the server spells them its own way, and an earlier command of the same
+/// meaning wrote another one.
 bool UpdateRow::has_all(const Row& row) const {
-    return std::all_of(action().sets.begin(), action().sets.end(), [&](const Assignment& set) {
+    const auto& sets = action().sets;
+    const auto has = [&](const Assignment& set) {
         const auto column = row.columns.find(set.column);
-        return column != row.columns.end() && column->second == set.value;
-    });
+        return set.now || (column != row.columns.end() && column->second == set.value);
+    };
+    return std::all_of(sets.begin(), sets.end(), has) &&
+           !std::all_of(sets.begin(), sets.end(), [](const Assignment& set) { return set.now; });
 }
 
 StepResult UpdateRow::read(SteadyTime now) {

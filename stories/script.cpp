@@ -31,7 +31,7 @@ std::string exactly(const CommandDraft& draft) {
         text += " grace_period=" + std::to_string(*action.grace_seconds) + 's';
     if (action.kind == Action::Kind::kCreateObject) text += " name=" + draft.target.name;
     for (const Assignment& set : action.sets) {
-        std::string value = set.value.value_or("null");
+        std::string value = set.now ? std::string(kNow) : set.value.value_or("null");
         std::replace(value.begin(), value.end(), ' ', ',');
         text += ' ' + set.column + '=' + value;
     }

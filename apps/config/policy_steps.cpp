@@ -34,6 +34,12 @@ constexpr std::array<VerbUse, 8> kVerbs{{{Verb::kDelete, "delete", {true, true, 
 
 bool offers(Kind kind, const VerbUse& verb) { return verb.of[static_cast<std::size_t>(kind) - 1]; }
 
+bool mentions_now(const policy::Text& text) {
+    return std::any_of(text.begin(), text.end(), [](const policy::Piece& piece) {
+        return piece.kind == policy::Piece::Kind::kNow;
+    });
+}
+
 class StepReader {
   public:
     explicit StepReader(PolicyTerms& terms) : terms_(terms) {}
@@ -50,6 +56,8 @@ class StepReader {
     void read_grace_period(const Tree& tree, policy::Step& step, const std::string& path);
     void check_literal(const Tree& tree, const std::string& path, const policy::Field& field,
                        const std::string& value);
+    void check_now(const Tree& tree, const std::string& path,
+                   const std::optional<policy::Field>& field, const policy::Text& value);
     void read_propagation(const Tree& tree, policy::Step& step, const std::string& path);
     void check_step(const Tree& tree, const policy::Step& step, const std::string& path);
     void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
@@ -205,6 +213,20 @@ void StepReader::check_step(const Tree& tree, const policy::Step& step, const st
     if ((step.verb == Verb::kUpdate || step.verb == Verb::kInsert) && step.sets.empty()) {
         terms_.flaw(tree.line, fmt::format("{} sets nothing; write set: {{FIELD: TEXT}}", path));
     }
+    const auto now = [](const policy::Assigned& set) {
+        return set.value && mentions_now(*set.value);
+    };
+    if (!step.sets.empty() && std::all_of(step.sets.begin(), step.sets.end(), now)) {
+        terms_.flaw(tree.line, fmt::format("{} sets nothing but {{now}}, so that it would never be "
+                                           "known as done; set a field that says what happened, "
+                                           "too, as in status: ended",
+                                           path));
+    }
+    if (mentions_now(step.name)) {
+        terms_.flaw(tree.line, fmt::format("{}: {{now}} is for what is set, not for a name; write "
+                                           "name: \"{{subject}}\"",
+                                           path));
+    }
     if (step.verb != Verb::kCreate) return;
     if (step.from.empty() == !step.object.has_value()) {
         terms_.flaw(tree.line,
@@ -232,6 +254,25 @@ void StepReader::check_literal(const Tree& tree, const std::string& path,
     }
 }
 
+/// The moment at which the command is issued, and nothing else: what is read back is compared.
+void StepReader::check_now(const Tree& tree, const std::string& path,
+                           const std::optional<policy::Field>& field, const policy::Text& value) {
+    using Type = policy::Field::Type;
+    if (!mentions_now(value)) return;
+    if (value.size() != 1) {
+        terms_.flaw(tree.line, fmt::format("{}: {{now}} has to stand alone; write {}: \"{{now}}\", "
+                                           "and the rest of the text in another field",
+                                           path, tree.key));
+    }
+    const bool takes_it =
+        !field ||
+        (field->words.empty() && (field->type == Type::kText || field->type == Type::kTimestamp));
+    if (takes_it) return;
+    terms_.flaw(tree.line, fmt::format("{}: {{now}} is a time, and {} is declared as something "
+                                       "else; set a timestamp, or declare {}: timestamp",
+                                       path, tree.key, tree.key));
+}
+
 void StepReader::read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
                            const std::string& path) {
     if (!terms_.is_map(tree, path)) return;
@@ -253,6 +294,7 @@ void StepReader::read_sets(const Tree& tree, policy::Step& step, const policy::R
                                     did_you_mean(set.value->front().literal, field->words)));
         }
         if (field && literal) check_literal(each, where, *field, set.value->front().literal);
+        if (set.value) check_now(each, where, field, *set.value);
         step.sets.push_back(std::move(set));
     }
     std::sort(

@@ -24,7 +24,4 @@ Headers headers_for(const Command& command);
 /// `trueup.outcome.v1`. `time` is the executor's broker time; without it there is no `ce_time`.
 Headers headers_for(const Outcome& outcome, std::optional<BrokerTime> time = std::nullopt);
 
-/// RFC 3339 in UTC with milliseconds. Years 1970 to 9999; what is outside is moved to the border.
-std::string rfc3339(std::int64_t ms_since_1970);
-
 }  // namespace trueup::codec

@@ -29,6 +29,7 @@ void write_draft(const CommandDraft& draft, v1::Command& m) {
         v1::Assignment& out = *action.add_sets();
         out.set_column(assignment.column);
         if (assignment.value) out.set_value(*assignment.value);
+        if (assignment.now) out.set_now(true);
     }
     for (const Predicate& predicate : draft.read_set) {
         v1::Predicate& out = *m.add_read_set();
@@ -54,7 +55,8 @@ bool read_action(const v1::Action& m, Action& out) {
     for (const v1::Assignment& assignment : m.sets()) {
         Assignment& set = out.sets.emplace_back(Assignment{assignment.column(), std::nullopt});
         if (assignment.has_value()) set.value = assignment.value();
-        if (set.column.empty()) return false;
+        set.now = assignment.now();
+        if (set.column.empty() || (set.now && !set.value)) return false;
     }
     return m.kind() != v1::Action::KIND_UNSPECIFIED && v1::Action::Kind_IsValid(m.kind());
 }

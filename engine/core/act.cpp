@@ -1,6 +1,7 @@
 // What a verdict proposes becomes a command: whether anything holds it (a mode, an operator, a
 // window, an approval that there is not, a budget), and its order in the name of the finding.
 #include "engine/base/guard.h"
+#include "engine/base/rfc3339.h"
 #include "engine/core/budget.h"
 #include "engine/core/command_id.h"
 #include "engine/core/edges.h"
@@ -160,6 +161,9 @@ void FoldRun::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis l
     command.subject = entry.subject.key;
     command.draft = std::move(draft);
     command.issued = meta_.broker_now;
+    for (Assignment& set : command.draft.action.sets) {
+        if (set.now) set.value = rfc3339(to_millis(command.issued));
+    }
     command.not_after = meta_.broker_now + lasts;
     put_evidence(entry.subject, command.evidence);
     finding.command = command;

@@ -314,7 +314,8 @@ class Draft {
             default:
                 TRUEUP_CHECK(false);  // such a rule is off (PlanRule::unable)
         }
-        assign();
+        draft_.action.sets =
+            assignments(on_.plan, on_.settings, step_, on_.subject, decision_.bound);
         if (step_.verb != Verb::kUpdate) return;
         say_fields(*decision_.target);
         add({Kind::kNoVeto, source, decision_.target->object_id, {}, {}});
@@ -329,14 +330,6 @@ class Draft {
         add(own.read_set.front());
         say_fields(object);
         add(own.read_set.back());
-    }
-
-    void assign() {
-        for (const PlanAssigned& set : step_.sets) {
-            Assignment& made = draft_.action.sets.emplace_back();
-            made.column = set.field;
-            made.value = written(on_.plan, on_.settings, set, on_.subject, decision_.bound);
-        }
     }
 
     /// What nobody names yet is known by the object that it is made for.
@@ -394,7 +387,8 @@ std::optional<std::string> text_of(const Plan& plan, const Settings& settings, c
                 made += subject.name();
                 break;
             case policy::Piece::Kind::kNow:
-                return std::nullopt;
+                made += kNow;
+                break;
             case policy::Piece::Kind::kField: {
                 const Facet* object = bound[piece.field.role];
                 if (object == nullptr) return std::nullopt;
@@ -421,6 +415,16 @@ std::optional<std::string> written(const Plan& plan, const Settings& settings,
     if (!set.value) return std::nullopt;
     const std::optional<std::string> text = text_of(plan, settings, *set.value, subject, bound);
     return text ? std::optional(std::string(spelled(set, *text))) : std::nullopt;
+}
+
+std::vector<Assignment> assignments(const Plan& plan, const Settings& settings,
+                                    const PlanStep& step, const Subject& subject,
+                                    const Bound& bound) {
+    std::vector<Assignment> made;
+    for (const PlanAssigned& set : step.sets) {
+        made.push_back({set.field, written(plan, settings, set, subject, bound), set.now()});
+    }
+    return made;
 }
 
 CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object) {

@@ -43,6 +43,10 @@ std::optional<std::string> text_of(const Plan& plan, const Settings& settings, c
 std::optional<std::string> written(const Plan& plan, const Settings& settings,
                                    const PlanAssigned& set, const Subject& subject,
                                    const Bound& bound);
+/// What a command of the step sets.
+std::vector<Assignment> assignments(const Plan& plan, const Settings& settings,
+                                    const PlanStep& step, const Subject& subject,
+                                    const Bound& bound);
 /// A value of that field, however it is spelled: two of one spelling are one value.
 std::string_view spelled(const PlanAssigned& set, std::string_view value);
 

@@ -57,6 +57,7 @@ std::size_t step_of(const PlanRule& rule, const Settings& settings, const Meta& 
 bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step,
                 const Subject& subject, const Facet& object) {
     return std::all_of(step.sets.begin(), step.sets.end(), [&](const PlanAssigned& set) {
+        if (set.now()) return true;
         const std::optional<Field> now = object.fields().find(set.field);
         if (!now || now->unchanged) return false;
         if (!set.value) return !now->value;
@@ -388,12 +389,8 @@ CommandDraft FoldRun::draft_of(const Subject& subject, const PlanStep& step,
     if (step.verb == policy::Verb::kUpdate) {
         draft.target = {source, object.object_id, std::string(subject.name()), {}};
         draft.action.kind = Action::Kind::kUpdateRow;
-        for (const PlanAssigned& set : step.sets) {
-            Assignment& made = draft.action.sets.emplace_back();
-            made.column = set.field;
-            made.value =
-                written(*state_.plan, meta_.settings, set, subject, bound_to(step.role, object));
-        }
+        draft.action.sets =
+            assignments(*state_.plan, meta_.settings, step, subject, bound_to(step.role, object));
         draft.read_set = still_says(source, object, role.claim);
     } else {
         draft = deletion(role, source, object);

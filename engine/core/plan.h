@@ -177,6 +177,10 @@ struct PlanAssigned {
     std::string field;
     std::optional<PlanText> value;  ///< nullopt: null
     bool boolean = false;           ///< of a row: written as PostgreSQL says it
+    /// The time of issue: every command writes another one.
+    bool now() const {
+        return value && value->size() == 1 && value->front().kind == policy::Piece::Kind::kNow;
+    }
     bool operator==(const PlanAssigned&) const = default;
 };
 

@@ -222,8 +222,8 @@ void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
 PlanText PlanCompiler::planned(const policy::Text& text) {
     PlanText made;
     for (const policy::Piece& piece : text) {
-        if (piece.kind == policy::Piece::Kind::kNow) {
-            flaw("this build does not know {now}");
+        if (piece.kind == policy::Piece::Kind::kNow && text.size() != 1) {
+            flaw("{now} is only part of a text");
         }
         made.push_back({piece.kind, piece.literal, at(piece.field)});
     }
@@ -242,11 +242,19 @@ PlanStep PlanCompiler::planned(const policy::Step& text) {
     step.verb = text.verb;
     step.role = text.verb == Verb::kReport ? kNoRole : named(text.role);
     step.name = planned(text.name);
+    if (!step.name.empty() && step.name.front().kind == policy::Piece::Kind::kNow) {
+        flaw("{now} is no name");
+    }
     step.grace_period = text.grace_period;
     for (const policy::Assigned& set : text.sets) {
         PlanAssigned assigned{set.field, std::nullopt, is_boolean_of_row(text.role, set.field)};
         if (set.value) assigned.value = planned(*set.value);
         step.sets.push_back(std::move(assigned));
+    }
+    const auto now = [](const PlanAssigned& set) { return set.now(); };
+    // Such a step would have nothing by which it is told that it was done.
+    if (!step.sets.empty() && std::all_of(step.sets.begin(), step.sets.end(), now)) {
+        flaw("a step sets nothing but {now}");
     }
     return step;
 }

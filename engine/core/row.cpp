@@ -32,6 +32,21 @@ void fields(ByteReader& in, std::optional<std::uint32_t>& seconds) {
     if (number != 0) seconds = static_cast<std::uint32_t>(number);  // kNoSeconds: 0 in its low half
 }
 
+/// As an optional text, but for kNowThere: a time of issue, which older rows do not have.
+constexpr std::uint64_t kNowThere = 2;
+
+void fields(ByteWriter& out, const Assignment& set) {
+    out.text(set.column);
+    out.number(set.now ? kNowThere : set.value ? 1U : 0U);
+    if (set.value) out.text(*set.value);
+}
+void fields(ByteReader& in, Assignment& set) {
+    in.text(set.column);
+    const std::uint64_t there = in.number();
+    set.now = there == kNowThere;
+    if (there != 0) in.text(set.value.emplace());
+}
+
 template <typename A>
 void fields(A& a, Of<A, CommandDraft>& draft) {
     a.text(draft.target.source);
@@ -40,10 +55,7 @@ void fields(A& a, Of<A, CommandDraft>& draft) {
     a.text(draft.target.name_space);
     a.number(draft.action.kind);
     fields(a, draft.action.grace_seconds);
-    a.list(draft.action.sets, [&](auto& set) {
-        a.text(set.column);
-        fields(a, set.value);
-    });
+    a.list(draft.action.sets, [&](auto& set) { fields(a, set); });
     a.list(draft.read_set, [&](auto& predicate) {
         a.number(predicate.kind);
         a.text(predicate.source);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup {
@@ -47,8 +48,14 @@ struct Target {
 struct Assignment {
     std::string column;
     std::optional<std::string> value;
+    /// `value` is the time at which the command is issued, and kNow until it is. What is so already
+    /// is told by the other columns.
+    bool now = false;
     bool operator==(const Assignment&) const = default;
 };
+
+/// Of a draft: the moment at which its command is issued.
+inline constexpr std::string_view kNow = "{now}";
 
 struct Action {
     enum class Kind : std::uint8_t {

@@ -128,6 +128,28 @@ TEST(UpdateRow, ARepeatIsAlreadyDone_G17_S38) {
     EXPECT_EQ(fixture.database.effects, 1U);
 }
 
+// A time of issue that the server spells its own way, or that an earlier command wrote, was written
+// again and again.
+TEST(UpdateRow, ARowThatHasAllButTheTimeOfIssueIsAlreadyDone) {
+    ExecutionFixture fixture;
+    fixture.row_without_pod();
+    Command command = fail_row();
+    command.draft.action.sets.push_back({"ended_at", "2026-11-26T10:00:00.000Z", true});
+    EXPECT_EQ(fixture.run(command).kind, OutcomeKind::kDone);
+    EXPECT_EQ(fixture.database.rows["7"].columns["ended_at"], "2026-11-26T10:00:00.000Z");
+    fixture.database.rows["7"].columns["ended_at"] = "2026-11-26 10:00:00+00";
+    EXPECT_EQ(fixture.run(command).kind, OutcomeKind::kAlreadyDone);
+    EXPECT_EQ(fixture.database.effects, 1U);
+}
+
+TEST(UpdateRow, ATimeOfIssueAloneIsNeverThereAlready) {
+    ExecutionFixture fixture;
+    fixture.row_without_pod();
+    Command command = fail_row();
+    command.draft.action.sets = {{"ended_at", "2026-11-26T10:00:00.000Z", true}};
+    EXPECT_EQ(fixture.run(command).kind, OutcomeKind::kDone);
+}
+
 TEST(UpdateRow, AHoldOnTheRowIsAVeto_S24) {
     ExecutionFixture fixture;
     fixture.row_without_pod();

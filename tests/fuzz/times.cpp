@@ -2,7 +2,7 @@
 // bounds, and read alike where two readers know the same text.
 #include "apps/config/words.h"
 #include "connectors/kubernetes/exec_credential.h"
-#include "engine/codec/cloud_events.h"
+#include "engine/base/rfc3339.h"
 #include "engine/core/row_time.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         TRUEUP_CHECK(rest >= 0 && rest < 1'000);
     }
     if (time && to_millis(*time) >= 0 && to_millis(*time) < kLast - kDay.count()) {
-        const std::string written = codec::rfc3339(to_millis(*time));
+        const std::string written = rfc3339(to_millis(*time));
         TRUEUP_CHECK(core::parse_timestamp(written) == time);
     }
     if (const std::optional<Millis> lasts = core::parse_duration(text)) {

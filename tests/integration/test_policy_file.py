@@ -83,7 +83,7 @@ class PolicyFile(scenario.Scenario):
               k8s_pod text, updated_at timestamptz NOT NULL DEFAULT now());
             ALTER TABLE public.workers REPLICA IDENTITY FULL;
             CREATE PUBLICATION trueup_workers FOR TABLE public.workers;
-            GRANT SELECT, UPDATE (state) ON public.workers TO repl;
+            GRANT SELECT, UPDATE (state, updated_at) ON public.workers TO repl;
             """
         )
         self.policy = os.path.join(self.folder, "workers.yaml")
@@ -132,6 +132,7 @@ class PolicyFile(scenario.Scenario):
             self.pod(name)
         self.pod("failed", "Failed")
         self.row("leftover", "DEAD")
+        self.pg.sql("UPDATE public.workers SET updated_at = '2020-01-01' WHERE k8s_pod = 'lost'")
         code, said = self.run_trueup("plan", "-c", self.config)
         self.assertEqual(code, 3, said)
         for finding in ("dead_worker", "failed_worker", "orphaned_pod", "leftover_pod"):
@@ -140,6 +141,8 @@ class PolicyFile(scenario.Scenario):
         engine.start()
         for name in ("lost", "failed"):
             engine.until(f"{name} is dead", lambda n=name: self.state(n) == "DEAD", 60)
+        age = "SELECT now() - updated_at < '1 hour' FROM public.workers WHERE k8s_pod = 'lost'"
+        self.assertEqual(self.pg.sql(age), "t", "the time of issue is written beside it")
         for name in ("leftover", "stray", "failed"):
             engine.until(f"the pod {name} goes", lambda n=name: self.gone(n), 60)
         # Symptom (had it been taken): a half-edited file changed what a running engine goes by.

@@ -97,9 +97,10 @@ TEST(Story, WhatACommandSetsMayBeSaidAndMustThenBeSo) {
         "10s quiet\n=> 1s suspected dead_worker w-1 public.rows/1: awaiting_progress\n"
         "=> 6s commanded dead_worker w-1 public.rows/1\n";
     EXPECT_EQ(told(begin + "=> 6s update_row w-1 public.rows/1\n", workers()).flaws("a"), "");
-    EXPECT_EQ(
-        told(begin + "=> 6s update_row w-1 public.rows/1 set state=DEAD\n", workers()).flaws("a"),
-        "");
+    EXPECT_EQ(told(begin + "=> 6s update_row w-1 public.rows/1 set state=DEAD updated_at={now}\n",
+                   workers())
+                  .flaws("a"),
+              "");
     EXPECT_NE(
         told(begin + "=> 6s update_row w-1 public.rows/1 set state=GONE\n", workers()).flaws("a"),
         "");

@@ -60,12 +60,5 @@ TEST(CloudEvents, OutcomesOfOneCommandAreDifferentEvents) {
     EXPECT_EQ(second["ce_time"], "2023-11-14T22:13:22.001Z");
 }
 
-TEST(CloudEvents, TimesAreRfc3339) {
-    EXPECT_EQ(rfc3339(0), "1970-01-01T00:00:00.000Z");
-    EXPECT_EQ(rfc3339(951'782'400'007), "2000-02-29T00:00:00.007Z");
-    EXPECT_EQ(rfc3339(-1), "1970-01-01T00:00:00.000Z");
-    EXPECT_EQ(rfc3339(std::numeric_limits<std::int64_t>::max()), "9999-12-31T23:59:59.999Z");
-}
-
 }  // namespace
 }  // namespace trueup::codec
