@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/snapshot.h"
+#include "api/subject_view.h"
 #include "api/tokens.h"
 #include "engine/base/result.h"
 #include "engine/model/request.h"

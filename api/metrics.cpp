@@ -1,94 +1,17 @@
 #include "api/metrics.h"
 
+#include "api/metrics_page.h"
 #include "engine/model/command.h"
 #include "engine/model/topic.h"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
 #include <cctype>
-#include <limits>
 #include <utility>
 
 namespace trueup::api {
 
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Labels = std::vector<std::pair<std::string, std::string>>;
-
-MetricFamily& family(std::vector<MetricFamily>& page, std::string name, std::string help,
-                     MetricType type) {
-    for (MetricFamily& known : page) {
-        if (known.name == name) return known;
-    }
-    page.push_back({std::move(name), std::move(help), type, {}});
-    return page.back();
-}
-
-ClientMetric labelled(const Labels& labels) {
-    ClientMetric metric;
-    for (const auto& [name, value] : labels) {
-        ClientMetric::Label label;
-        label.name = name;
-        label.value = value;
-        metric.label.push_back(label);
-    }
-    return metric;
-}
-
-class Page {
-  public:
-    /// From now on every metric is of that policy; empty: of the process.
-    void about(const std::string& policy) {
-        common_.clear();
-        if (!policy.empty()) common_.emplace_back("policy", policy);
-    }
-    void gauge(const std::string& name, const std::string& help, double value,
-               const Labels& labels = {}) {
-        ClientMetric metric = of_common(labels);
-        metric.gauge.value = value;
-        family(page_, name, help, MetricType::Gauge).metric.push_back(metric);
-    }
-    void counter(const std::string& name, const std::string& help, std::uint64_t value,
-                 const Labels& labels = {}) {
-        ClientMetric metric = of_common(labels);
-        metric.counter.value = static_cast<double>(value);
-        family(page_, name, help, MetricType::Counter).metric.push_back(metric);
-    }
-    void histogram(const std::string& name, const std::string& help,
-                   const std::vector<std::int64_t>& bounds_ms,
-                   const std::vector<std::uint64_t>& counts, double sum) {
-        ClientMetric metric = of_common({});
-        std::uint64_t total = 0;
-        for (std::size_t i = 0; i < counts.size(); ++i) {
-            total += counts[i];
-            ClientMetric::Bucket bucket;
-            bucket.cumulative_count = total;
-            bucket.upper_bound = i < bounds_ms.size() ? static_cast<double>(bounds_ms[i]) / 1000.0
-                                                      : std::numeric_limits<double>::infinity();
-            metric.histogram.bucket.push_back(bucket);
-        }
-        metric.histogram.sample_count = total;
-        metric.histogram.sample_sum = sum;
-        family(page_, name, help, MetricType::Histogram).metric.push_back(metric);
-    }
-    std::string text() const { return prometheus::TextSerializer().Serialize(page_); }
-
-  private:
-    ClientMetric of_common(const Labels& labels) const {
-        Labels all = common_;
-        all.insert(all.end(), labels.begin(), labels.end());
-        return labelled(all);
-    }
-
-    std::vector<MetricFamily> page_;
-    Labels common_;
-};
-
-void add_disk(Page& page, const Snapshot& snapshot) {
+void add_disk(MetricsPage& page, const Snapshot& snapshot) {
     if (snapshot.journal_begin >= kFirstOffset) {
         page.gauge("trueup_journal_first_offset", "The oldest journal offset that retention kept.",
                    static_cast<double>(snapshot.journal_begin.value()));
@@ -99,7 +22,7 @@ void add_disk(Page& page, const Snapshot& snapshot) {
     }
 }
 
-void add_lags(Page& page, const std::vector<LagView>& lags) {
+void add_lags(MetricsPage& page, const std::vector<LagView>& lags) {
     for (const LagView& lag : lags) {
         if (lag.topic == name_of(Topic::kJournal)) {
             page.gauge("trueup_journal_lag_records",
@@ -118,7 +41,7 @@ void add_lags(Page& page, const std::vector<LagView>& lags) {
 
 double flag(bool value) { return value ? 1.0 : 0.0; }
 
-void add_checkpoint(Page& page, const Snapshot& snapshot) {
+void add_checkpoint(MetricsPage& page, const Snapshot& snapshot) {
     if (snapshot.checkpoint_offset < kFirstOffset) return;
     page.gauge("trueup_checkpoint_offset", "Journal offset of the newest checkpoint.",
                static_cast<double>(snapshot.checkpoint_offset.value()));
@@ -127,7 +50,7 @@ void add_checkpoint(Page& page, const Snapshot& snapshot) {
                snapshot.checkpoint_timestamp_seconds);
 }
 
-void add_sources(Page& page, const std::vector<SourceView>& sources) {
+void add_sources(MetricsPage& page, const std::vector<SourceView>& sources) {
     for (const SourceView& source : sources) {
         const Labels labels{{"source", source.name}};
         page.gauge("trueup_source_up", "1 while the source's last request succeeded.",
@@ -168,7 +91,7 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
 }
 
 /// The names that dashboards of graph instances know (G18).
-void add_known_names(Page& page, const RuleView& rule) {
+void add_known_names(MetricsPage& page, const RuleView& rule) {
     const auto counter = [&](std::string_view wanted, const char* name, const char* help,
                              std::uint64_t value) {
         if (rule.rule == wanted) page.counter(name, help, value);
@@ -185,7 +108,7 @@ void add_known_names(Page& page, const RuleView& rule) {
             "Instances that were ended because of inactivity.", rule.mended);
 }
 
-void add_rules(Page& page, const std::vector<RuleView>& rules) {
+void add_rules(MetricsPage& page, const std::vector<RuleView>& rules) {
     for (const RuleView& rule : rules) {
         const Labels labels{{"rule", rule.rule}};
         page.counter("trueup_findings_detected_total", "Findings opened.", rule.detected, labels);
@@ -206,7 +129,7 @@ void add_rules(Page& page, const std::vector<RuleView>& rules) {
     }
 }
 
-void add_tallies(Page& page, const std::vector<TallyView>& tallies) {
+void add_tallies(MetricsPage& page, const std::vector<TallyView>& tallies) {
     for (const TallyView& tally : tallies) {
         const auto value = static_cast<double>(tally.value);
         if (tally.name == "instances_without_pod_name") {
@@ -232,7 +155,7 @@ void add_tallies(Page& page, const std::vector<TallyView>& tallies) {
     }
 }
 
-void add_passes(Page& page, const Snapshot& snapshot) {
+void add_passes(MetricsPage& page, const Snapshot& snapshot) {
     page.counter("reconciliation_passes_total", "Complete passes over all subjects.",
                  snapshot.passes);
     page.histogram("reconciliation_pass_duration_seconds",
@@ -246,7 +169,7 @@ void add_passes(Page& page, const Snapshot& snapshot) {
     }
 }
 
-void add_http(Page& page, const HttpView& http) {
+void add_http(MetricsPage& page, const HttpView& http) {
     for (std::size_t i = 1; i < http.answered.size(); ++i) {
         page.counter("trueup_http_requests_total", "HTTP requests, by status class.",
                      http.answered[i], {{"code", std::to_string(i + 1) + "xx"}});
@@ -263,7 +186,7 @@ void add_http(Page& page, const HttpView& http) {
 }
 
 /// What all policies of the process have in common.
-void add_process(Page& page, const std::vector<Snapshot>& policies, const HttpView& http) {
+void add_process(MetricsPage& page, const std::vector<Snapshot>& policies, const HttpView& http) {
     page.gauge("trueup_build_info", "Always 1; the labels describe the build.", 1.0,
                {{"version", policies.front().version}});
     // Their folders are on one disk.
@@ -277,7 +200,7 @@ void add_process(Page& page, const std::vector<Snapshot>& policies, const HttpVi
     add_http(page, http);
 }
 
-void add_engine(Page& page, const Snapshot& snapshot) {
+void add_engine(MetricsPage& page, const Snapshot& snapshot) {
     page.gauge("trueup_ready", "1 if /readyz has nothing to say of the policy.",
                flag(snapshot.not_ready().empty()));
     page.gauge("trueup_engine_active_shards", "Shards for which this process is the active engine.",
@@ -301,7 +224,7 @@ void add_engine(Page& page, const Snapshot& snapshot) {
                static_cast<double>(snapshot.outbox));
 }
 
-void add_endings(Page& page, const Snapshot& snapshot) {
+void add_endings(MetricsPage& page, const Snapshot& snapshot) {
     static constexpr std::array<const char*, 5> kStages{"", "taking", "between", "ordered",
                                                         "halted"};
     for (std::size_t i = 1; i < kStages.size(); ++i) {
@@ -312,7 +235,7 @@ void add_endings(Page& page, const Snapshot& snapshot) {
                static_cast<double>(snapshot.endings_stuck));
 }
 
-void add_executor(Page& page, const Snapshot& snapshot) {
+void add_executor(MetricsPage& page, const Snapshot& snapshot) {
     for (const NamedCount& count : snapshot.executor_counters) {
         page.counter("trueup_executor_events_total", "Events of the executors, by kind.",
                      count.value, {{"kind", count.name}});
@@ -328,7 +251,7 @@ void add_executor(Page& page, const Snapshot& snapshot) {
                    snapshot.check_to_write_sum_seconds);
 }
 
-void add_policy(Page& page, const Snapshot& snapshot) {
+void add_policy(MetricsPage& page, const Snapshot& snapshot) {
     add_engine(page, snapshot);
     add_endings(page, snapshot);
     page.gauge("trueup_pauses", "Operators' pauses in force.",
@@ -352,7 +275,7 @@ void add_policy(Page& page, const Snapshot& snapshot) {
 }  // namespace
 
 std::string metrics_text(const std::vector<Snapshot>& policies, const HttpView& http) {
-    Page page;
+    MetricsPage page;
     add_process(page, policies, http);
     for (const Snapshot& snapshot : policies) {
         page.about(snapshot.policy);

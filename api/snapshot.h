@@ -2,106 +2,17 @@
 // the engine.
 #pragma once
 
+#include "api/source_view.h"
 #include "engine/base/id.h"
-#include "engine/base/time.h"
-#include "engine/model/trace.h"
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace trueup::api {
-
-/// Why nothing that takes away leans on a source for now.
-enum class Quarantine : std::uint8_t {
-    kNone,
-    kDrop,     ///< it lost suspiciously much at once
-    kEmpty,    ///< it has shown fewer objects than are expected
-    kWrong,    ///< its first list would make most of the world wrong
-    kRewound,  ///< it went back in time
-};
-
-struct QuarantineView {
-    Quarantine kind = Quarantine::kNone;
-    /// kDrop, kRewound: objects before it; kEmpty: objects shown so far; kWrong: subjects that
-    /// would be wrong.
-    std::uint64_t figure = 0;
-    std::uint64_t at_least = 0;  ///< of kEmpty: objects that are expected
-    std::uint64_t subjects = 0;  ///< of kWrong: all of them
-};
-
-/// What happened, what holds until when, and the command that ends it; empty: nothing did.
-std::string sentence_of(const std::string& source, const QuarantineView& quarantine);
-
-struct SourceView {
-    std::string name;
-    bool answering = false;
-    bool known = false;       ///< everything that it has was listed
-    bool fresh = false;       ///< its progress is younger than stale_after
-    double lag_seconds = -1;  ///< since its last proven progress; -1: none yet
-    std::uint64_t objects = 0;
-    std::uint64_t published = 0;
-    std::uint64_t failures = 0;
-    std::uint64_t epochs = 0;
-    double clock_skew_seconds = 0;  ///< of its own clock against the broker's
-    QuarantineView quarantine;
-    std::string trouble;                    ///< one sentence while something is wrong
-    std::string slot_wal_status;            ///< of a PostgreSQL slot; empty: it has none
-    std::uint64_t slot_retained_bytes = 0;  ///< of WAL, which the server keeps for it
-};
-
-/// One field of an object as its source published it.
-struct FieldView {
-    std::string name;
-    std::optional<std::string> value;  ///< none: null
-    bool sent = true;                  ///< false: the source did not send it with its last change
-};
-
-/// What one source last said of one object of a subject.
-struct FacetView {
-    std::string source;
-    std::string object;
-    std::string absence;             ///< `removed` or `swept`; empty: it is there
-    std::int64_t first_seen_ms = 0;  ///< since 1970
-    std::int64_t changed_ms = 0;     ///< likewise: its last change
-    Offset offset = kNoOffset;       ///< of that change, in the journal
-    std::vector<FieldView> fields;
-};
-
-/// What a finding leads to.
-struct CommandView {
-    std::string id;  ///< empty: it is not ordered, the rule would order it if nothing held it
-    std::string text;
-    std::int64_t issued_ms = 0;     ///< since 1970; of one that is ordered
-    std::int64_t not_after_ms = 0;  ///< likewise
-};
-
-/// What one rule makes of a subject.
-struct RuleWhyView {
-    RuleTrace trace;
-    std::string orders;  ///< its draft, for people; empty: it has none
-};
-
-/// Why nothing is done about a subject, or what is.
-struct WhyView {
-    std::string subject;
-    PartitionNumber shard;
-    Offset offset = kNoOffset;  ///< of the journal: as of that record
-    bool held = false;
-    std::vector<RuleWhyView> rules;
-};
-
-/// Everything that is known about a finding's subject.
-struct SubjectView {
-    std::vector<std::string> sources;  ///< that may speak of it
-    std::vector<FacetView> facets;
-    bool held = false;  ///< an operator's hold
-    std::optional<CommandView> command;
-    std::optional<RuleWhyView> why;  ///< of the finding's rule
-};
 
 struct RuleView {
     std::string rule;

@@ -1,7 +1,7 @@
 // What a rule makes of a subject, as JSON. docs/operations/why.md says what its words mean.
 #pragma once
 
-#include "api/snapshot.h"
+#include "api/subject_view.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // What the log says of sources that go into quarantine, and come out of it: each once.
 #pragma once
 
-#include "api/snapshot.h"
+#include "api/source_view.h"
 
 #include <map>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/config/config.h"
-#include "apps/host.h"
+#include "apps/host_settings.h"
 #include "apps/one_look.h"
 #include "apps/source_checks.h"
 #include "apps/survey.h"

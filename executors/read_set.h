@@ -19,6 +19,7 @@
 #include "executors/async_calls.h"
 #include "executors/pod.h"
 #include "executors/sources.h"
+#include "executors/standing.h"
 
 #include <map>
 #include <optional>
@@ -29,40 +30,12 @@
 
 namespace trueup::executors {
 
-/// Whether what the command leans on still stands, and if not, how the command ends.
-struct Standing {
-    enum class Kind : std::uint8_t { kHolds, kRefused, kFailed };
-    Kind kind = Kind::kHolds;
-    bool retryable = false;  ///< only of kFailed
-    std::string reason;
-
-    static Standing holds() { return {}; }
-    static Standing refused(std::string why) { return {Kind::kRefused, false, std::move(why)}; }
-    static Standing failed(bool retryable, std::string why) {
-        return {Kind::kFailed, retryable, std::move(why)};
-    }
-    bool ok() const { return kind == Kind::kHolds; }
-};
-
 /// One row as read_rows gave it, with the names of its columns.
 struct Row {
     std::string pk;
     std::string xmin;
     std::map<std::string, std::optional<std::string>, std::less<>> columns;
 };
-
-/// `none(rows, key = wrapper-a)`, for reasons and logs.
-std::string describe(const Predicate& predicate);
-
-/// A source in doubt is not asked: the command ends in a failure that may be tried again.
-template <typename Source>
-Standing asked_of(const std::string& name, const Source& source) {
-    if (source.doubt.empty()) return Standing::holds();
-    return Standing::failed(true, "source " + name + ": " + source.doubt);
-}
-
-/// How an answer that is not 200 ends a command; `what` names the call.
-Standing failure_of(const Answer& answer, std::string_view what);
 
 /// Rows of an answer with their columns' names; kSkip when the shape is wrong.
 Result<std::vector<Row>> decode_rows(const Answer& answer, const std::vector<std::string>& columns);

@@ -7,13 +7,12 @@
 // are in it only where the file itself holds them (`Conninfo::kText`); print it with describe.h.
 #pragma once
 
+#include "apps/config/policy_config.h"
+#include "apps/config/source_config.h"
 #include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 #include "engine/model/settings.h"
-#include "engine/ports/cluster.h"
-#include "engine/ports/database.h"
-#include "engine/ports/fields.h"
 
 #include <cstdint>
 #include <map>
@@ -21,94 +20,9 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace trueup::config {
-
-/// What the key `fields` of a source says of one field.
-struct FieldConfig {
-    ports::Treatment treatment = ports::Treatment::kHash;
-    int line = 0;  ///< where it stands in the file, from 1
-};
-using Fields = std::map<std::string, FieldConfig, std::less<>>;
-
-/// An API server, and as whom.
-struct ClusterLogin {
-    bool in_cluster = false;
-    std::string kubeconfig;  ///< a file; empty: `in_cluster`
-    std::string context;     ///< of the kubeconfig; empty: its current one
-};
-
-struct KubernetesSource : ClusterLogin {
-    ports::Resource resource;
-    std::string selector;             ///< never empty for pods (S31)
-    std::vector<std::string> labels;  ///< published with each object
-    Fields fields;                    ///< how, where not as it is; by published name
-    std::vector<std::string> known;   ///< fields that look secret and are published (`acknowledge`)
-    std::string veto_label = "trueup.io/hold";
-    std::string key_label;  ///< empty: the object's name is its key
-};
-
-/// Where the connection string of a database is.
-enum class Conninfo : std::uint8_t { kText, kFile, kEnvironment };
-
-/// A database, and as whom.
-struct DatabaseLogin {
-    Conninfo from = Conninfo::kText;
-    std::string conninfo;            ///< the text itself, the file's path, or the variable's name
-    std::vector<std::string> known;  ///< `acknowledge`: `sslmode`; of a source more
-    bool any_tls = false;            ///< connects without knowing who answers
-};
-
-/// `known` has fields that look secret and are published, `sslmode` and `slot`.
-struct PostgresSource : DatabaseLogin {
-    ports::Table table;
-    std::string publication = "trueup";
-    std::string slot;                            ///< default: `trueup_<source>`
-    std::vector<std::string> columns;            ///< what the policy reads, and more
-    std::map<std::string, policy::Field> types;  ///< as what the policy reads columns
-    Fields fields;                               ///< how, where not as it is; by column
-    std::string veto_column;                     ///< empty: there is none
-    bool emit_message = false;
-};
-
-struct SourceConfig {
-    std::string name;
-    std::variant<KubernetesSource, PostgresSource> world;
-    Millis idle{15'000};   ///< between proofs of progress
-    Millis active{2'000};  ///< the same while a finding waits for one
-    Millis relist_every = std::chrono::hours(6);
-    std::uint32_t at_least = 1;  ///< objects, or the first snapshot proves nothing
-    int line = 0;                ///< where it stands in the file, from 1
-
-    const KubernetesSource* kubernetes() const { return std::get_if<KubernetesSource>(&world); }
-    const PostgresSource* postgres() const { return std::get_if<PostgresSource>(&world); }
-    Topic topic() const;
-};
-
-struct PolicyConfig {
-    std::string name;
-    std::string file;             ///< where its text was read; empty: this binary carries it
-    Shared<policy::Policy> text;  ///< in which roles have the keys that `keys` says
-    std::map<std::string, std::string, std::less<>> roles;  ///< the source of each that has one
-    std::vector<RuleSettings> rules;        ///< one for each rule of the text, in its order
-    std::vector<Window> windows;            ///< none: always
-    std::vector<std::string> warnings;      ///< of the text, as policy_file.h has them
-    std::vector<std::string> known;         ///< brakes that were loosened knowingly (`acknowledge`)
-    std::vector<std::string> acknowledged;  ///< all of `acknowledge`, as it is written
-    std::vector<Hash128> enabled;  ///< what rules may mean and act: `trueup policy check --hash`
-    Millis reconcile_every{300'000};
-    Millis max_clock_skew{60'000};
-    Millis stale_after{45'000};
-    Millis command_ttl{60'000};
-    std::uint32_t max_drop_percent = 50;
-
-    /// Empty: none plays it.
-    std::string source_of(std::string_view role) const;
-    /// nullptr: the source plays none.
-    const policy::Role* role_of(std::string_view source) const;
-};
 
 /// Executors of one kind, as one section says it.
 struct ExecutorConfig {
@@ -209,28 +123,8 @@ std::string policy_folder(const std::string& state_dir, const std::string& polic
 /// order.
 Settings policy_settings(const Config& config);
 
-/// What a rule does to the objects of one role: the columns of a row that it may set, and whether
-/// it deletes them.
-struct Writes {
-    std::string role;
-    std::vector<std::string> columns;
-    bool deletes = false;
-};
-/// By role, in the order of the steps.
-std::vector<Writes> writes_of(const policy::Policy& policy, std::string_view rule);
-
-/// The label that is the key of the objects which that source has for the policy; empty: their name
-/// is.
-std::string key_label_of(const PolicyConfig& policy, const SourceConfig& source);
-
 /// The variables of our environment that hold secrets of this configuration: nothing that we run is
 /// given them.
 std::set<std::string> secret_variables(const Config& config);
-
-/// The connection string itself, from the file or the environment where the source says so; reading
-/// it anew each time lets a password be changed. Holds secrets: never logged.
-Result<std::string> read_conninfo(const SourceConfig& source);
-/// The same; `key` is what it stands under, as executors.update_row.
-Result<std::string> read_conninfo(const DatabaseLogin& login, const std::string& key);
 
 }  // namespace trueup::config

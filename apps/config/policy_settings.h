@@ -1,6 +1,6 @@
 // What reading a policy's part of the configuration is made of: its text and the sources that play
 // its roles, the settings of its rules, and the brakes that hold them. For policies.cpp, roles.cpp,
-// rule_settings.cpp and brakes.cpp only.
+// published.cpp, rule_settings.cpp and brakes.cpp only.
 #pragma once
 
 #include "apps/config/config.h"
@@ -18,10 +18,14 @@ bool contains(const std::vector<std::string>& words, std::string_view word);
 void add_once(std::vector<std::string>& words, const std::string& word);
 
 // roles.cpp
+/// The key under which the policy's text is named.
+const char* named_by(const PolicyConfig& policy);
 /// `use` or `file`. False: there is no text that this release can run, which is noted.
 bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy);
 /// `roles` and `keys`.
 void read_roles(Section& section, const Config& config, PolicyConfig& policy, Problems& problems);
+
+// published.cpp
 /// What this build makes of the policy's text with these keys and sources, its rules in the order
 /// of the text; nothing: it cannot, which is noted.
 std::optional<core::Plan> plan_of(Section& section, const PolicyConfig& policy);

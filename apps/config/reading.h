@@ -11,6 +11,9 @@
 
 namespace trueup::config {
 
+/// `bus`: of Kafka or embedded, and its retention.
+void read_bus(Section bus, const std::string& folder, Config& config);
+
 /// `folder` is what relative paths are relative to.
 std::vector<SourceConfig> read_sources(Section sources, const std::string& folder);
 
@@ -44,6 +47,9 @@ void check_beside(Section& section, PolicyConfig& policy, PolicyConfig& other,
 void check_shared(Section& section, const PolicyConfig& policy,
                   const std::vector<std::string>& names);
 inline constexpr std::string_view kSharedObjects = "shared_objects.";
+
+/// What the names of fields begin with that are labels.
+inline constexpr std::string_view kLabel = "label.";
 
 /// Why a field of that name cannot be chosen; empty: it can.
 using FieldFlaw = std::string (*)(std::string_view name);

@@ -83,6 +83,10 @@ std::optional<std::uint32_t> parse_percent(std::string_view text) {
     return static_cast<std::uint32_t>(*value);
 }
 
+bool is_blank(std::string_view text) {
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 bool is_name(std::string_view text) {
     if (text.empty() || text.size() > 63) return false;
     if (!is_letter(text.front()) && !is_digit(text.front())) return false;

@@ -27,6 +27,9 @@ std::optional<std::uint32_t> parse_percent(std::string_view text);
 /// A whole number without sign.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
+/// Nothing, or blanks only.
+bool is_blank(std::string_view text);
+
 /// 1 to 63 letters, digits, `-`, `_` and `.`, a letter or a digit first: it may be the first part
 /// of a subject key (details 5), and part of a metric's label.
 bool is_name(std::string_view text);

@@ -64,6 +64,7 @@ class KubernetesConnector final : public ports::Connector {
 
   private:
     using Facts = std::vector<Fact>;
+    static constexpr Millis kReverifyInterval{15'000};
 
     void advance(SteadyTime now, Facts& out);
     void dispatch(const ports::ClusterEvent& event, SteadyTime now, Facts& out);

@@ -1,5 +1,7 @@
 #include "connectors/postgres/session.h"
 
+#include "connectors/postgres/sqlstate.h"
+
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -12,28 +14,7 @@ namespace trueup::connectors::postgres {
 namespace {
 
 constexpr std::chrono::seconds kStatementLimit{30};
-constexpr int kChecksClients = 140000;  // the server that knows client_connection_check_interval
 constexpr std::size_t kPollBytes = 4UL * 1024 * 1024;
-
-/// libpq 15 keeps no SQLSTATE of a failed connection; the server's words must do.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kConnectStates = {{
-    {"authentication failed", "28P01"},
-    {"no pg_hba.conf entry", "28000"},
-    {"no password supplied", "28P01"},
-    {"must be superuser or replication role", "42501"},
-    {"permission denied to start WAL sender", "42501"},
-    {"is not permitted to log in", "28000"},
-    {"too many", "53300"},
-    {"starting up", "57P03"},
-}};
-
-std::string connect_state(std::string_view message) {
-    for (const auto& [words, state] : kConnectStates) {
-        if (message.find(words) != std::string_view::npos) return std::string(state);
-    }
-    if (message.find("does not exist") == std::string_view::npos) return {};
-    return message.find("database \"") != std::string_view::npos ? "3D000" : "28000";
-}
 
 ports::DatabaseEvent event(ports::CallId call, ports::DatabaseEvent::Kind kind) {
     ports::DatabaseEvent made;
@@ -48,17 +29,6 @@ int send(pg_conn* connection, const Statement& statement) {
     for (const auto& value : statement.values) values.push_back(value ? value->c_str() : nullptr);
     return PQsendQueryParams(connection, statement.sql.c_str(), static_cast<int>(values.size()),
                              nullptr, values.data(), nullptr, nullptr, 0);
-}
-
-/// What libpq made of it all.
-Keywords resolved(pg_conn* connection) {
-    Keywords keywords;
-    PQconninfoOption* const options = PQconninfo(connection);
-    for (PQconninfoOption* o = options; o != nullptr && o->keyword != nullptr; ++o) {
-        if (o->val != nullptr && *o->val != '\0') keywords.emplace_back(o->keyword, o->val);
-    }
-    PQconninfoFree(options);
-    return keywords;
 }
 
 /// Asks the server to end what the connection runs. A backend that waits for a lock, as one that
@@ -76,30 +46,6 @@ void cancel_running(pg_conn* connection) {
 }
 
 }  // namespace
-
-Next next_move(std::string_view sqlstate) {
-    const std::string_view family = sqlstate.substr(0, 2);
-    // Names, rights, what this server cannot do: the same again until an operator acts.
-    if (family == "42" || family == "28" || family == "3D" || family == "0A") return Next::kStop;
-    // It is about these values; other rows may be fine.
-    if (family == "22" || family == "23") return Next::kSkip;
-    return Next::kRetry;
-}
-
-Code code_of(std::string_view sqlstate) {
-    const std::string_view family = sqlstate.substr(0, 2);
-    if (family == "28" || sqlstate == "42501") return Code::kDenied;
-    if (family == "3D" || sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42704") {
-        return Code::kNotFound;  // database; table, column, other object
-    }
-    if (family == "42" || family == "22" || family == "23") return Code::kInvalid;
-    if (family == "0A") return Code::kUnsupported;
-    if (family == "53") return Code::kExhausted;
-    if (sqlstate == "55006" || family == "40") return Code::kConflict;
-    if (family == "55") return Code::kConfiguration;  // not in the state that this needs
-    if (sqlstate == "58P01") return Code::kLost;      // WAL that was removed
-    return Code::kUnavailable;
-}
 
 Status SqlCall::data(std::string_view bytes, std::vector<ports::DatabaseEvent>& out) {
     (void)out;
@@ -179,92 +125,6 @@ void Session::advance(std::vector<ports::DatabaseEvent>& out) {
         // Another state may have something to do at once; a failed connection is not tried again
         // within one call.
         more = more || (state_ != State::kClosed && (state_ != before || queue_.size() != queued));
-    }
-}
-
-void Session::connect(std::vector<ports::DatabaseEvent>& out) {
-    Keywords keywords = keywords_;
-    // Such a server finds that its client is gone while it runs a statement, and frees the slot.
-    if (*version_ >= kChecksClients) {
-        for (auto& [keyword, value] : keywords) {
-            if (keyword == "options") value += " -c client_connection_check_interval=10000";
-        }
-    }
-    tried_.clear();
-    connect_to(keywords);
-    if (connection_ == nullptr) return lost(out);
-    // Nothing was sent yet.
-    targets_ = one_by_one(resolved(connection_));
-    target_ = 0;
-    const Status safe = judge_tls(resolved(connection_));
-    if (!safe && !any_tls_) return fail("", safe.error(), true, out);
-    limit_ = connect_limit(targets_.front(), targets_.size());
-    deadline_ = std::chrono::steady_clock::now() + limit_;
-    // PQconnectPoll goes on to another host when one refuses, and never when one is silent.
-    if (targets_.size() > 1) return connect_to_target(out);
-    if (PQstatus(connection_) == CONNECTION_BAD) lost(out);
-}
-
-void Session::connect_to(const Keywords& keywords) {
-    std::vector<const char*> keys;
-    std::vector<const char*> values;
-    for (const auto& [keyword, value] : keywords) {
-        keys.push_back(keyword.c_str());
-        values.push_back(value.c_str());
-    }
-    keys.push_back(nullptr);
-    values.push_back(nullptr);
-    if (connection_ != nullptr) PQfinish(connection_);
-    connection_ = PQconnectStartParams(keys.data(), values.data(), 0);
-    state_ = State::kConnecting;
-    wants_write_ = true;
-    if (connection_ == nullptr) return;
-    PQsetNoticeProcessor(
-        connection_, [](void*, const char*) {}, nullptr);
-}
-
-void Session::connect_to_target(std::vector<ports::DatabaseEvent>& out) {
-    connect_to(targets_[target_]);
-    deadline_ = std::chrono::steady_clock::now() + limit_;
-    if (connection_ == nullptr) return lost(out);
-    // A host that the list leaves empty is filled in from the environment.
-    const Status safe = judge_tls(resolved(connection_));
-    if (!safe && !any_tls_) return fail("", safe.error(), true, out);
-    if (PQstatus(connection_) == CONNECTION_BAD) lost(out);
-}
-
-bool Session::connect_to_next(const std::string& why, std::vector<ports::DatabaseEvent>& out) {
-    if (target_ + 1 >= targets_.size()) return false;
-    const std::string host = value_of(targets_[target_], "host");
-    tried_ += "; before it " + (host.empty() ? value_of(targets_[target_], "hostaddr") : host) +
-              ": " + why;
-    ++target_;
-    connect_to_target(out);
-    return true;
-}
-
-void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
-    // Polling a socket that is not ready makes libpq wait for it.
-    pollfd ready{PQsocket(connection_), static_cast<short>(wants_write_ ? POLLOUT : POLLIN), 0};
-    if (ready.fd >= 0 && ::poll(&ready, 1, 0) == 0) return;
-    switch (PQconnectPoll(connection_)) {
-        case PGRES_POLLING_READING:
-            wants_write_ = false;
-            return;
-        case PGRES_POLLING_WRITING:
-            wants_write_ = true;
-            return;
-        case PGRES_POLLING_OK:
-            PQsetnonblocking(connection_, 1);
-            *version_ = PQserverVersion(connection_);
-            state_ = State::kReady;
-            wants_write_ = false;
-            deadline_.reset();
-            targets_.clear();
-            tried_.clear();
-            return;
-        default:
-            return lost(out);
     }
 }
 

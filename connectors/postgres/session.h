@@ -121,9 +121,4 @@ class Session {
     std::size_t room_ = 0;  ///< bytes that this call of `advance` may still read
 };
 
-/// Turns a refused statement or a failed connection into the caller's next move.
-Next next_move(std::string_view sqlstate);
-/// What went wrong, of a server that answered so; none: there was no answer.
-Code code_of(std::string_view sqlstate);
-
 }  // namespace trueup::connectors::postgres

@@ -1,5 +1,5 @@
-// Proves apps/quarantine_news.h, and the sentences of api/snapshot.h about quarantines: each names
-// the source, the figure and the command that ends it, wherever it is said.
+// Proves apps/quarantine_news.h, and the sentences of api/source_view.h about quarantines: each
+// names the source, the figure and the command that ends it, wherever it is said.
 #include "apps/quarantine_news.h"
 
 #include <gtest/gtest.h>

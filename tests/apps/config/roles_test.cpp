@@ -1,5 +1,5 @@
-// Proves apps/config/roles.cpp: a policy is one that the binary carries or a file of one's own, and
-// sources play its roles.
+// Proves apps/config/roles.cpp and published.cpp: a policy is one that the binary carries or a file
+// of one's own, and sources play its roles.
 #include "apps/config/describe.h"
 #include "apps/config/policy_file.h"
 #include "tests/apps/config/support.h"

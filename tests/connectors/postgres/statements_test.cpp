@@ -5,7 +5,7 @@
 #include "connectors/postgres/access_check.h"
 #include "connectors/postgres/failure.h"
 #include "connectors/postgres/lsn.h"
-#include "connectors/postgres/session.h"
+#include "connectors/postgres/sqlstate.h"
 #include "engine/base/backoff.h"
 #include "tests/connectors/postgres/fake_database.h"
 #include "tests/support/manual_clock.h"

@@ -1,0 +1,27 @@
+#include "apps/config/policy_config.h"
+
+#include "apps/config/reading.h"
+
+namespace trueup::config {
+
+std::string PolicyConfig::source_of(std::string_view role) const {
+    const auto found = roles.find(role);
+    return found == roles.end() ? std::string() : found->second;
+}
+
+const policy::Role* PolicyConfig::role_of(std::string_view source) const {
+    for (const auto& [role, player] : roles) {
+        if (player == source) return policy::find_role(*text, role);
+    }
+    return nullptr;
+}
+
+std::string key_label_of(const PolicyConfig& policy, const SourceConfig& source) {
+    const KubernetesSource* objects = source.kubernetes();
+    if (objects == nullptr) return {};
+    const policy::Role* role = policy.role_of(source.name);
+    const bool by_label = role != nullptr && role->key.text.starts_with(kLabel);
+    return by_label ? role->key.text.substr(kLabel.size()) : objects->key_label;
+}
+
+}  // namespace trueup::config

@@ -1,0 +1,58 @@
+// A policy of the configuration: its text, which sources play its roles, and how far its rules may
+// go.
+#pragma once
+
+#include "apps/config/source_config.h"
+#include "engine/base/id.h"
+#include "engine/base/shared.h"
+#include "engine/base/time.h"
+#include "engine/model/rule.h"
+#include "engine/model/settings.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::config {
+
+struct PolicyConfig {
+    std::string name;
+    std::string file;             ///< where its text was read; empty: this binary carries it
+    Shared<policy::Policy> text;  ///< in which roles have the keys that `keys` says
+    std::map<std::string, std::string, std::less<>> roles;  ///< the source of each that has one
+    std::vector<RuleSettings> rules;        ///< one for each rule of the text, in its order
+    std::vector<Window> windows;            ///< none: always
+    std::vector<std::string> warnings;      ///< of the text, as policy_file.h has them
+    std::vector<std::string> known;         ///< brakes that were loosened knowingly (`acknowledge`)
+    std::vector<std::string> acknowledged;  ///< all of `acknowledge`, as it is written
+    std::vector<Hash128> enabled;  ///< what rules may mean and act: `trueup policy check --hash`
+    Millis reconcile_every{300'000};
+    Millis max_clock_skew{60'000};
+    Millis stale_after{45'000};
+    Millis command_ttl{60'000};
+    std::uint32_t max_drop_percent = 50;
+
+    /// Empty: none plays it.
+    std::string source_of(std::string_view role) const;
+    /// nullptr: the source plays none.
+    const policy::Role* role_of(std::string_view source) const;
+};
+
+/// What a rule does to the objects of one role: the columns of a row that it may set, and whether
+/// it deletes them.
+struct Writes {
+    std::string role;
+    std::vector<std::string> columns;
+    bool deletes = false;
+};
+/// By role, in the order of the steps.
+std::vector<Writes> writes_of(const policy::Policy& policy, std::string_view rule);
+
+/// The label that is the key of the objects which that source has for the policy; empty: their name
+/// is.
+std::string key_label_of(const PolicyConfig& policy, const SourceConfig& source);
+
+}  // namespace trueup::config

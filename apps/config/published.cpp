@@ -1,0 +1,194 @@
+// What this build makes of a policy's text, and what the sources that play its roles have to
+// publish for it.
+#include "apps/config/policy_settings.h"
+#include "apps/config/reading.h"
+#include "policies/shipped.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <variant>
+
+namespace trueup::config {
+
+namespace {
+
+using core::PlanField;
+using policy::Kind;
+
+/// Of objects, beside labels.
+bool is_published(std::string_view field) {
+    constexpr std::array<std::string_view, 8> kAll{"created",   "deleting", "in_scope", "name",
+                                                   "namespace", "node",     "phase",    "uid"};
+    return field.starts_with(kLabel) || std::find(kAll.begin(), kAll.end(), field) != kAll.end();
+}
+
+/// What is read of the role and no source of this release says; empty: they do.
+std::string lack(const policy::Role& role, const std::string& field) {
+    // It would be taken for the veto.
+    if (field == "hold" && role.kind == Kind::kRow) return "a column of the name hold";
+    if (!policy::in_kubernetes(role.kind)) return {};
+    const policy::Field* declared = policy::find_field(role, field);
+    if (declared != nullptr && !declared->path.empty()) {
+        return fmt::format("{} of objects (field {})", declared->path, field);
+    }
+    // What every object has is said in a way of its own, which a declaration takes away.
+    constexpr std::array<std::string_view, 5> kBuiltIn{"created", "deleting", "in_scope",
+                                                       "namespace", "uid"};
+    if (declared != nullptr &&
+        std::find(kBuiltIn.begin(), kBuiltIn.end(), field) != kBuiltIn.end()) {
+        return fmt::format(
+            "a field {} besides the one that every object has (leave it out of "
+            "fields)",
+            field);
+    }
+    return is_published(field) ? std::string() : fmt::format("the field {} of objects", field);
+}
+
+/// What this build makes of a text where the sources of `policy` play its roles, whatever its other
+/// settings are.
+Result<core::Plan> planned(const policy::Policy& text, const PolicyConfig& policy) {
+    Settings settings = policies::usual_settings(Shared<policy::Policy>(text), Mode::kOff);
+    for (const policy::Role& role : text.roles) {
+        const std::string source = policy.source_of(role.name);
+        if (!role.optional || source.empty()) continue;
+        const Role number = policies::role_number(text, role.name);
+        settings.sources.push_back({source, policies::topic_of(role.kind), number, {}});
+    }
+    return core::compile(text, settings);
+}
+
+using FieldsRead = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+/// What keys, claims, counts and the rules that are not off read of each role.
+FieldsRead fields_read(const PolicyConfig& policy) {
+    policy::Policy judged = *policy.text;
+    std::set<std::string> off;
+    for (const RuleSettings& rule : policy.rules) {
+        if (rule.mode == Mode::kOff) off.insert(rule.rule);
+    }
+    std::erase_if(judged.rules, [&](const auto& rule) { return off.count(rule.name) != 0; });
+    std::erase_if(judged.requests, [&](const auto& request) {
+        return std::none_of(judged.rules.begin(), judged.rules.end(),
+                            [&](const auto& rule) { return rule.requested == request.first; });
+    });
+    const Result<core::Plan> plan = planned(judged, policy);
+    FieldsRead read;
+    if (!plan) return read;  // nor could the whole of it be, which was noted
+    for (const core::PlanRole& role : plan->roles) {
+        for (const PlanField& field : role.fields) {
+            if (field.from == PlanField::From::kSent) read[role.name].push_back(field.name);
+        }
+    }
+    return read;
+}
+
+/// The columns that are its key, and those that its text's own key reads.
+std::vector<std::string> key_columns(const policy::Role& role) {
+    std::vector<std::string> columns = policy::fields_of(role.key);
+    for (const std::string& column : role.also) add_once(columns, column);
+    return columns;
+}
+
+void complete_columns(SourceConfig& source, const policy::Role& role, const PolicyConfig& policy,
+                      const std::vector<std::string>& read, Problems& problems) {
+    PostgresSource& rows = std::get<PostgresSource>(source.world);
+    for (const std::string& column : read) {
+        const policy::Field* field = policy::find_field(role, column);
+        rows.types[column] = field == nullptr ? policy::Field{} : *field;
+    }
+    const std::vector<std::string> keys = key_columns(role);
+    if (rows.columns.empty()) rows.columns = read;
+    std::vector<std::string> used = read;
+    for (const std::string& column : keys) add_once(used, column);
+    settle_columns(source, rows, used, problems);
+    for (const std::string& column : keys) add_once(rows.columns, column);
+    for (const std::string& column : read) {
+        if (contains(rows.columns, column)) continue;
+        problems.add(source.line,
+                     fmt::format("sources.{}.postgres.columns lacks '{}', which {} reads; add it",
+                                 source.name, column, policy.text->name));
+    }
+}
+
+void complete_labels(SourceConfig& source, const std::vector<std::string>& read,
+                     Problems& problems) {
+    KubernetesSource& objects = std::get<KubernetesSource>(source.world);
+    for (const std::string& field : read) {
+        if (field.starts_with(kLabel)) add_once(objects.labels, field.substr(kLabel.size()));
+        const bool chosen = field.starts_with(kLabel) || field == "node" || field == "created";
+        if (!chosen) continue;
+        const auto treated = objects.fields.find(field);
+        if (treated == objects.fields.end() || treated->second.treatment == ports::Treatment::kMap)
+            continue;
+        problems.add(treated->second.line,
+                     fmt::format("sources.{}.kubernetes.fields.{} is {}, but the policy needs its "
+                                 "text; write map",
+                                 source.name, field, name_of(treated->second.treatment)));
+    }
+}
+
+/// What no source says would be unknown for ever, or not there.
+void check_published(Section& section, const policy::Role& role,
+                     const std::vector<std::string>& read, const PolicyConfig& policy) {
+    for (const std::string& field : read) {
+        const std::string what = lack(role, field);
+        if (what.empty()) continue;
+        section.problem(named_by(policy),
+                        fmt::format("reads {} for its role {}, and no source of this release says "
+                                    "that; set the rules that ask for it to mode: off, or use a "
+                                    "policy without",
+                                    what, role.name));
+    }
+}
+
+/// What looks like a secret is published only where somebody says so.
+void check_secrets(Section& section, const SourceConfig& source, const policy::Role& role,
+                   const std::vector<std::string>& read, const PolicyConfig& policy) {
+    const Fields& named =
+        std::visit([](const auto& world) -> const Fields& { return world.fields; }, source.world);
+    for (const std::string& field : read) {
+        if (!ports::looks_secret(field) || named.count(field) != 0) continue;
+        section.problem(section.has("keys") && contains(policy::fields_of(role.key), field)
+                            ? "keys"
+                            : named_by(policy),
+                        fmt::format("reads '{}' of {}, which looks like a secret, and would be "
+                                    "published and kept; use another one, or name it under "
+                                    "sources.{} in fields and acknowledge",
+                                    field, role.name, source.name));
+    }
+}
+
+}  // namespace
+
+std::optional<core::Plan> plan_of(Section& section, const PolicyConfig& policy) {
+    Result<core::Plan> plan = planned(*policy.text, policy);
+    if (plan) return std::move(*plan);
+    section.problem(named_by(policy), "cannot be run by this release: " + plan.error().what);
+    return std::nullopt;
+}
+
+void complete_sources(Section& section, Config& config, const PolicyConfig& policy,
+                      Problems& problems) {
+    FieldsRead all = fields_read(policy);
+    for (SourceConfig& source : config.sources) {
+        const policy::Role* role = policy.role_of(source.name);
+        if (role == nullptr) continue;
+        const std::vector<std::string>& read = all[role->name];
+        check_published(section, *role, read, policy);
+        check_secrets(section, source, *role, read, policy);
+        if (source.postgres() != nullptr) {
+            complete_columns(source, *role, policy, read, problems);
+        } else {
+            complete_labels(source, read, problems);
+        }
+    }
+}
+
+}  // namespace trueup::config
