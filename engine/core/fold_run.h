@@ -1,31 +1,15 @@
 // The inside of one `fold` call, split by subject over several source files. Not for other users.
 #pragma once
 
+#include "engine/core/brake.h"
 #include "engine/core/ending.h"
 #include "engine/core/fold.h"
-#include "engine/model/trace.h"
 
 #include <vector>
 
 namespace trueup::core {
 
-/// How long a finding waits when too many commands are under way.
-inline constexpr Millis kOutboxPause{1'000};
-/// A failure that is final is tried again, too, but seldom: somebody may have granted the right
-/// that was missing.
-inline constexpr Millis kAfterFinalFailure{300'000};
-/// 1 s, doubling with each failure in a row, up to 60 s.
-Millis backoff(std::uint32_t failures);
 Reason reason_of(OutcomeKind kind);
-/// Its word is not taken at all until an epoch is believed.
-bool unknown_by(Quarantine quarantine);
-
-/// What holds an act, and what must happen before that changes; kAct: nothing does.
-struct Brake {
-    Stage stage = Stage::kAct;
-    Reason reason = Reason::kNone;
-    Wait wait;
-};
 
 class FoldRun {
   public:
