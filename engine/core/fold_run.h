@@ -130,10 +130,9 @@ class FoldRun {
     void tend_pass();
     void end_pass();
 
-    // judge.cpp: verdicts become findings
+    // judge.cpp: one subject is judged
     void judge(std::size_t marked);
     void recount(Entry& entry);
-    void void_dismissals(Entry& entry);
     void expire_termination(Entry& entry);
     bool acting(RuleNumber rule) const;
     bool goes_on(const Ending& ending) const;
@@ -146,13 +145,16 @@ class FoldRun {
     void wait_for(const Wait& wait);
     void forget_seen_writes(Entry& entry);
     void renew_waits(Entry& entry);
-    void settle(Entry& entry, RuleNumber rule, Verdict verdict);
-    void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
-    void set_waiting(Entry& entry, Finding& finding, Reason reason);
-    Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
-    void resolve(Entry& entry, std::size_t index, Reason reason);
     bool given_up(const Finding& finding) const;
     void tend_commands(Entry& entry);
+
+    // findings.cpp: verdicts become findings
+    void void_dismissals(Entry& entry);
+    void settle(Entry& entry, RuleNumber rule, Verdict verdict);
+    void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
+    Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
+    void set_waiting(Entry& entry, Finding& finding, Reason reason);
+    void resolve(Entry& entry, std::size_t index, Reason reason);
     void note_edge(Entry& entry, Finding& finding);
 
     // act.cpp: what is proposed is held, or ordered
@@ -168,19 +170,11 @@ class FoldRun {
     void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
 
     // ending.cpp: what was begun is carried to its end
-    void begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft);
     void tend_ending(Entry& entry);
     Reason carry_on(Entry& entry, Finding& face);
     Reason settle_taking(Entry& entry, Finding& face);
     Reason order_step(Entry& entry, Finding& face, const PlanStep& step);
-    void settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
-                     BrokerTime time);
-    void close_ending(Entry& entry, Reason reason);
-    void forget_ending(Entry& entry);
-    void stand_back(Entry& entry);
     bool over(const Subject& subject, const Ended& ended) const;
-    void enter(Ending& ending, Ending::Stage stage);
-    void pass_step(Ending& ending);
     bool passed(const Subject& subject, const PlanStep& step) const;
     bool superseded(const Subject& subject) const;
     bool proven_past(SourceId id, BrokerTime time) const;
@@ -189,6 +183,16 @@ class FoldRun {
     Truth claims(const Facet& object) const;
     bool plays(SourceId source) const;
     CommandDraft draft_of(const Subject& subject, const PlanStep& step, const Facet& object) const;
+
+    // ending_stages.cpp: what an ending has come to
+    void begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft);
+    void settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
+                     BrokerTime time);
+    void close_ending(Entry& entry, Reason reason);
+    void forget_ending(Entry& entry);
+    void stand_back(Entry& entry);
+    void enter(Ending& ending, Ending::Stage stage);
+    void pass_step(Ending& ending);
 
     // outcomes.cpp
     void take_outcome(const ItemView& item, const Outcome& outcome);
