@@ -6,6 +6,7 @@
 
 #include "engine/core/evaluation.h"
 #include "engine/core/truth.h"
+#include "engine/core/words.h"
 
 #include <algorithm>
 #include <cstddef>

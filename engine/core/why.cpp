@@ -7,6 +7,7 @@
 #include "engine/core/row.h"
 #include "engine/core/sides.h"
 #include "engine/core/witness.h"
+#include "engine/core/words.h"
 
 #include <algorithm>
 #include <string>
