@@ -96,11 +96,8 @@ class FoldRun {
     void take_request(const ItemView& item, const Request& request);
     Answer answer(const ItemView& item, const Request& request);
     Answer grant(const ItemView& item, const Request& request);
-    Answer approve(const Request& request);
     /// Why nobody can have seen that journal offset; empty: somebody can.
     std::string not_yet_written(Offset seen) const;
-    Answer approve_all(const Request& request, RuleNumber rule);
-    Answer dismiss(const Request& request);
     Answer hold(const Request& request, bool held);
     Answer release_source(const Request& request);
     Answer pause(const ItemView& item, const Request& request);
@@ -109,11 +106,16 @@ class FoldRun {
     Answer no_such_source(const Request& request) const;
     Answer terminate(const Request& request);
     Answer join_ending(Entry& entry, RuleNumber rule);
-    Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);
-    void dismiss(Entry& entry, Finding& finding);
     RuleNumber rule_on_request() const;
-    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
     bool paused(RuleNumber rule) const;
+
+    // approvals.cpp: what they say of findings
+    Answer approve(const Request& request);
+    Answer approve_all(const Request& request, RuleNumber rule);
+    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
+    Answer dismiss(const Request& request);
+    void dismiss(Entry& entry, Finding& finding);
+    Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);
 
     // enabling.cpp: who may act by himself
     bool enabled(RuleNumber rule) const;
