@@ -78,7 +78,8 @@ class Tracing {
         return busy;
     }
 
-    /// What settle and may_act make of the verdict (core/findings.cpp, core/act.cpp), in their order.
+    /// What settle and may_act make of the verdict (core/findings.cpp, core/act.cpp), in their
+    /// order.
     void fold(const Verdict& verdict) {
         const Finding* finding = this->finding();
         if (finding != nullptr) told_.finding = finding->id;
