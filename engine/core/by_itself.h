@@ -1,10 +1,14 @@
-// What one object decides by itself (core/facts.h), for the sources that share it. Not for other
+// What one object decides by itself (core/seen.h), for the sources that share it. Not for other
 // users.
 #pragma once
 
-#include "engine/core/facts.h"
+#include "engine/base/id.h"
+#include "engine/core/seen.h"
+#include "engine/core/truth.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 namespace trueup::core {
 
@@ -13,6 +17,32 @@ inline bool unlisted(const PlanField& field, const PlanValue& value) {
     const auto& words = field.words;
     return value.kind == PlanValue::Kind::kText && !words.empty() &&
            !std::binary_search(words.begin(), words.end(), value.text);
+}
+
+/// What a field is that was not sent.
+PlanValue missing(const PlanRole& role, const PlanField& field, const Seen& object);
+
+/// Is it said by something else than the object's bytes?
+inline bool derived(const PlanField& field) {
+    using From = PlanField::From;
+    return field.from != From::kSent && field.from != From::kFalseUnlessSent &&
+           field.from != From::kTrueUnlessSent;
+}
+
+/// Another value, another digest.
+inline std::uint64_t digest(std::uint64_t before, std::size_t field, const PlanValue& value) {
+    constexpr std::uint64_t kPrime = 0x9e3779b97f4a7c15;
+    const std::uint64_t which = field * 4 + static_cast<std::uint64_t>(value.kind);
+    return (before ^ hash64(value.text) ^ which * kPrime) * kPrime + 1;
+}
+
+inline void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledger* ledger) {
+    const SourceSettings& source = settings.sources[object.source];
+    seen.facet = &object;
+    seen.ledger = ledger;
+    seen.scope = source.scope;
+    seen.role = source.role;
+    seen.answers = &object.answers;
 }
 
 /// Are its answers of this plan with the object?

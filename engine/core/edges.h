@@ -3,7 +3,8 @@
 // Thread-safe: keeps no state.
 #pragma once
 
-#include "engine/core/plan.h"
+#include "engine/core/meta.h"
+#include "engine/core/plan_rule.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/subject.h"
 

@@ -23,6 +23,7 @@
 // Thread-safe: keeps no state.
 #pragma once
 
+#include "engine/core/meta.h"
 #include "engine/core/plan.h"
 #include "engine/model/subject.h"
 

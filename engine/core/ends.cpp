@@ -1,5 +1,6 @@
 // What can be seen of how a subject's objects ended.
 #include "engine/core/by_itself.h"
+#include "engine/core/facts.h"
 
 #include <algorithm>
 #include <string>

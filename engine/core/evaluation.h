@@ -1,7 +1,5 @@
 // The inside of one evaluation (core/evaluate.h), split by subject over several source files. Not
 // for other users.
-//
-// What is asked of every object is here, so that it needs no call.
 #pragma once
 
 #include "engine/base/few.h"
@@ -9,12 +7,11 @@
 #include "engine/core/sides.h"
 #include "engine/core/witness.h"
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,33 +24,8 @@ using Objects = Few<const Seen*, 6>;
 using Sources = Few<SourceId, 4>;
 using Leanings = Few<Leaning, 4>;
 
-inline Decision abstain(Reason why, Wait wait = {}) {
-    Decision decision;
-    decision.kind = Verdict::Kind::kAbstain;
-    decision.reason = why;
-    decision.wait = wait;
-    return decision;
-}
-
-inline Decision waiting(Reason why, const Facet& about, Wait wait = {}) {
-    Decision decision = abstain(why, wait);
-    decision.kind = Verdict::Kind::kWaiting;
-    decision.about = &about;
-    return decision;
-}
-
 inline bool makes(policy::Verb verb) {
     return verb == policy::Verb::kCreate || verb == policy::Verb::kInsert;
-}
-
-/// What a verdict without a command says of `about`.
-inline Decision as_said(const Verdict& verdict, const Facet& about) {
-    Decision decision;
-    decision.kind = verdict.kind;
-    decision.reason = verdict.reason;
-    decision.wait = verdict.wait;
-    if (verdict.kind == Verdict::Kind::kWaiting) decision.about = &about;
-    return decision;
 }
 
 class Evaluation {
@@ -94,25 +66,29 @@ class Evaluation {
     Decision judge(const PlanCase& found) const;
     Decision judge_alone(const PlanCase& found) const;
     Decision reported(const Facet& about) const;
-    Decision without_key(const PlanCase& found, const Found& bound, const Facet& about) const;
     Truth owned(const Found& bound) const;
     Decision report(const Facet& about) const;
     Decision answer(const PlanCase& found, Decision decision) const;
     bool told(const PlanCase& found, const Found& bound) const;
     const Seen* object_of(const PlanCase& found, const Found& bound) const;
+
+    // deadline.cpp: whether it is passed
+    Decision without_key(const PlanCase& found, const Found& bound, const Facet& about) const;
     std::optional<Decision> before(const PlanDeadline& past, const Found& bound) const;
     void note_deadline(const PlanDeadline& past, const Found& bound, const Truth& begins,
                        const PlanValue& length, const std::optional<Millis>& lasts) const;
     void note_clock(const std::optional<Verdict>& early, SourceId source,
                     SourceTime deadline) const;
 
-    // patterns.cpp: what a pattern comes to, and what it binds
+    // shown.cpp: the objects that a pattern is about
     Shown objects_of(const PlanPattern& pattern, const Found& bound) const;
     std::optional<std::string_view> looked_up(const PlanPattern& pattern, const Found& bound) const;
     Sources sources_of(const PlanPattern& pattern, const Found& bound) const;
     std::optional<std::string_view> scope_of(const PlanPattern& pattern, const Found& bound) const;
     Truth watched(const PlanPattern& pattern, const Found& bound) const;
     Truth nobody(const PlanPattern& pattern, const Shown& objects, bool none) const;
+
+    // patterns.cpp: what a pattern comes to, and what it binds
     Truth none(const PlanPattern& pattern, const Found& bound) const;
     Truth alone(const PlanPattern& pattern, const Found& bound) const;
     std::optional<One> plainly(const PlanPattern& pattern) const;
@@ -165,114 +141,24 @@ class Evaluation {
                  std::size_t step) const;
     SourceId source_for(const PlanCase& found, const PlanStep& step, const Found& bound) const;
 
-    // ---------------------------------------------------------------- what a witness is told
-
-    void note(std::string_view name, std::string_view value, std::string_view asked) const {
-        if (watch_) watch_->kept(name, std::string(value), std::string(asked), false);
-    }
+    // evaluation_asked.h: what is asked of one object, and what a witness is told of it
+    void note(std::string_view name, std::string_view value, std::string_view asked) const;
     void note(const FieldAt& field, std::string_view asked, const Found& bound,
-              const Truth& truth) const {
-        if (!watch_) return;
-        const Seen* object = bound[field.role];
-        if (object == nullptr) return watch_->unbound(field, std::string(asked));
-        watch_->field(*object, field.field, std::string(asked), truth);
-    }
-    void note_time(std::string_view name, Millis lasted, Millis of) const {
-        if (watch_) watch_->time(name, words_of(lasted), words_of(of), of - lasted);
-    }
-    /// What was found of one object of a pattern; of one that nothing is asked of, that it is
-    /// there.
-    void say_of(const Seen& object, std::size_t from, const Truth& truth, bool unwanted) const {
-        if (!watch_) return;
-        watch_.say(from, truth);
-        if (watch_.mark() > from && !(unwanted && !truth.yes())) return;
-        watch_->object(object, unwanted ? "none" : "there", truth);
-    }
-    void begin(const PlanCase& each) const {
-        if (!watch_) return;
-        const bool several = rule_.cases.size() > 1;
-        watch_->begin_case(several ? static_cast<std::size_t>(&each - rule_.cases.data()) + 1 : 0);
-    }
-    Decision ended(Decision decision) const {
-        if (watch_) watch_->end(decision);
-        return decision;
-    }
-
-    // ---------------------------------------------------------------- what is asked of one object
-
-    /// What is bound, of the roles that there are.
-    std::span<const Seen* const> of_roles(const Found& bound) const {
-        return std::span(bound).first(on_.plan.roles.size());
-    }
+              const Truth& truth) const;
+    void note_time(std::string_view name, Millis lasted, Millis of) const;
+    void say_of(const Seen& object, std::size_t from, const Truth& truth, bool unwanted) const;
+    void begin(const PlanCase& each) const;
+    Decision ended(Decision decision) const;
+    std::span<const Seen* const> of_roles(const Found& bound) const;
     const PlanRole& role(Role number) const { return on_.plan.roles[number]; }
-    bool goes(const Seen& object) const {
-        return role(object.role).kubernetes() && object.answers->deleting;
-    }
-    bool ours(const Seen& object) const {
-        return !role(object.role).kubernetes() || !object.answers->out_of_scope;
-    }
-    bool shows(Role number) const {
-        return std::any_of(facts_.begin(), facts_.end(),
-                           [&](const Seen& seen) { return seen.role == number; });
-    }
-
-    Truth holds(const PlanNode& node, const Seen& object, const Found& bound) const {
-        const auto leaf = [&](const PlanNode& asked) {
-            switch (asked.kind) {
-                case PlanNode::Kind::kJoin:
-                    return join(asked, object, bound);
-                case PlanNode::Kind::kNamed:
-                    return named(on_.plan.conditions[asked.index], object);
-                default:
-                    return test(asked, object);
-            }
-        };
-        return truth_of(node, leaf, watch_);
-    }
-
-    Truth test(const PlanNode& asked, const Seen& object) const {
-        const PlanRole& of = role(object.role);
-        const PlanTest& test = of.tests[asked.index];
-        // What its key is made of does not say which one it is, whatever it says.
-        const bool keyless =
-            on_.subject.reference() && !of.reference && of.fields[test.field].in_key;
-        if (keyless) return Truth::of(!asked.negated);
-        const Truth truth = object.test(asked.index);
-        if (watch_) watch_->test(object, test, asked.negated, truth);
-        return truth;
-    }
-
-    Truth join(const PlanNode& asked, const Seen& object, const Found& bound) const {
-        const PlanJoin& join = role(object.role).joins[asked.index];
-        const Seen* other = join.other.role == object.role ? &object : bound[join.other.role];
-        const Truth truth = other == nullptr ? Truth::unknown(Reason::kIncomplete)
-                                             : compared(on_.plan, join, object, *other);
-        if (watch_) watch_->join(object, join, asked.negated, other, truth);
-        return truth;
-    }
-
-    Truth named(const PlanCondition& condition, const Seen& about) const {
-        Found bound{};
-        bound[condition.about] = &about;
-        const auto fits = [&](const PlanPattern& pattern) {
-            return pattern.role == condition.about ? holds(pattern.condition, about, bound)
-                                                   : alone(pattern, bound);
-        };
-        return truth_of(condition, fits, watch_);
-    }
-
-    Truth wanted(const PlanPattern& pattern, const Seen& object, const Found& bound) const {
-        if (pattern.by_bit && !watch_ && !on_.subject.reference()) {
-            if (!object.answers->may.has(pattern.bit)) return Truth::of(false);
-            if (object.answers->sure.has(pattern.bit)) return Truth::of(true);
-        }
-        const std::size_t from = watch_.mark();
-        const Truth fits = holds(pattern.condition, object, bound);
-        if (pattern.quantifier == policy::Quantifier::kNone || ours(object)) return fits;
-        watch_.forget(from);
-        if (watch_) watch_->built_in(*object.facet, "in_scope", "true", false);
-        return Truth::of(false);
-    }
+    bool goes(const Seen& object) const;
+    bool ours(const Seen& object) const;
+    bool shows(Role number) const;
+    Truth holds(const PlanNode& node, const Seen& object, const Found& bound) const;
+    Truth test(const PlanNode& asked, const Seen& object) const;
+    Truth join(const PlanNode& asked, const Seen& object, const Found& bound) const;
+    Truth named(const PlanCondition& condition, const Seen& about) const;
+    Truth wanted(const PlanPattern& pattern, const Seen& object, const Found& bound) const;
 
     const Judgement& on_;
     const PlanRule& rule_;

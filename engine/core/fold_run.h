@@ -1,31 +1,15 @@
 // The inside of one `fold` call, split by subject over several source files. Not for other users.
 #pragma once
 
+#include "engine/core/brake.h"
 #include "engine/core/ending.h"
 #include "engine/core/fold.h"
-#include "engine/model/trace.h"
 
 #include <vector>
 
 namespace trueup::core {
 
-/// How long a finding waits when too many commands are under way.
-inline constexpr Millis kOutboxPause{1'000};
-/// A failure that is final is tried again, too, but seldom: somebody may have granted the right
-/// that was missing.
-inline constexpr Millis kAfterFinalFailure{300'000};
-/// 1 s, doubling with each failure in a row, up to 60 s.
-Millis backoff(std::uint32_t failures);
 Reason reason_of(OutcomeKind kind);
-/// Its word is not taken at all until an epoch is believed.
-bool unknown_by(Quarantine quarantine);
-
-/// What holds an act, and what must happen before that changes; kAct: nothing does.
-struct Brake {
-    Stage stage = Stage::kAct;
-    Reason reason = Reason::kNone;
-    Wait wait;
-};
 
 class FoldRun {
   public:
@@ -112,11 +96,8 @@ class FoldRun {
     void take_request(const ItemView& item, const Request& request);
     Answer answer(const ItemView& item, const Request& request);
     Answer grant(const ItemView& item, const Request& request);
-    Answer approve(const Request& request);
     /// Why nobody can have seen that journal offset; empty: somebody can.
     std::string not_yet_written(Offset seen) const;
-    Answer approve_all(const Request& request, RuleNumber rule);
-    Answer dismiss(const Request& request);
     Answer hold(const Request& request, bool held);
     Answer release_source(const Request& request);
     Answer pause(const ItemView& item, const Request& request);
@@ -125,11 +106,16 @@ class FoldRun {
     Answer no_such_source(const Request& request) const;
     Answer terminate(const Request& request);
     Answer join_ending(Entry& entry, RuleNumber rule);
-    Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);
-    void dismiss(Entry& entry, Finding& finding);
     RuleNumber rule_on_request() const;
-    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
     bool paused(RuleNumber rule) const;
+
+    // approvals.cpp: what they say of findings
+    Answer approve(const Request& request);
+    Answer approve_all(const Request& request, RuleNumber rule);
+    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
+    Answer dismiss(const Request& request);
+    void dismiss(Entry& entry, Finding& finding);
+    Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);
 
     // enabling.cpp: who may act by himself
     bool enabled(RuleNumber rule) const;
@@ -146,10 +132,9 @@ class FoldRun {
     void tend_pass();
     void end_pass();
 
-    // judge.cpp: verdicts become findings
+    // judge.cpp: one subject is judged
     void judge(std::size_t marked);
     void recount(Entry& entry);
-    void void_dismissals(Entry& entry);
     void expire_termination(Entry& entry);
     bool acting(RuleNumber rule) const;
     bool goes_on(const Ending& ending) const;
@@ -162,13 +147,16 @@ class FoldRun {
     void wait_for(const Wait& wait);
     void forget_seen_writes(Entry& entry);
     void renew_waits(Entry& entry);
-    void settle(Entry& entry, RuleNumber rule, Verdict verdict);
-    void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
-    void set_waiting(Entry& entry, Finding& finding, Reason reason);
-    Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
-    void resolve(Entry& entry, std::size_t index, Reason reason);
     bool given_up(const Finding& finding) const;
     void tend_commands(Entry& entry);
+
+    // findings.cpp: verdicts become findings
+    void void_dismissals(Entry& entry);
+    void settle(Entry& entry, RuleNumber rule, Verdict verdict);
+    void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
+    Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
+    void set_waiting(Entry& entry, Finding& finding, Reason reason);
+    void resolve(Entry& entry, std::size_t index, Reason reason);
     void note_edge(Entry& entry, Finding& finding);
 
     // act.cpp: what is proposed is held, or ordered
@@ -184,19 +172,11 @@ class FoldRun {
     void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
 
     // ending.cpp: what was begun is carried to its end
-    void begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft);
     void tend_ending(Entry& entry);
     Reason carry_on(Entry& entry, Finding& face);
     Reason settle_taking(Entry& entry, Finding& face);
     Reason order_step(Entry& entry, Finding& face, const PlanStep& step);
-    void settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
-                     BrokerTime time);
-    void close_ending(Entry& entry, Reason reason);
-    void forget_ending(Entry& entry);
-    void stand_back(Entry& entry);
     bool over(const Subject& subject, const Ended& ended) const;
-    void enter(Ending& ending, Ending::Stage stage);
-    void pass_step(Ending& ending);
     bool passed(const Subject& subject, const PlanStep& step) const;
     bool superseded(const Subject& subject) const;
     bool proven_past(SourceId id, BrokerTime time) const;
@@ -205,6 +185,16 @@ class FoldRun {
     Truth claims(const Facet& object) const;
     bool plays(SourceId source) const;
     CommandDraft draft_of(const Subject& subject, const PlanStep& step, const Facet& object) const;
+
+    // ending_stages.cpp: what an ending has come to
+    void begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft);
+    void settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
+                     BrokerTime time);
+    void close_ending(Entry& entry, Reason reason);
+    void forget_ending(Entry& entry);
+    void stand_back(Entry& entry);
+    void enter(Ending& ending, Ending::Stage stage);
+    void pass_step(Ending& ending);
 
     // outcomes.cpp
     void take_outcome(const ItemView& item, const Outcome& outcome);

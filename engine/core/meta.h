@@ -4,6 +4,8 @@
 
 #include "engine/base/id.h"
 #include "engine/base/time.h"
+#include "engine/core/counters.h"
+#include "engine/core/source_state.h"
 #include "engine/model/change.h"
 #include "engine/model/request.h"
 #include "engine/model/settings.h"
@@ -12,7 +14,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,63 +23,6 @@ namespace trueup::core {
 
 /// Where a number names a rule: all of them.
 inline constexpr RuleNumber kEveryRule(0xff);
-
-/// An epoch whose SnapshotBegin was folded and whose End was not.
-struct OpenEpoch {
-    std::uint64_t id = 0;    ///< this shard's own number, unique over incarnations
-    std::uint64_t wire = 0;  ///< the number that the connector's items carry
-    Version as_of;
-    std::uint64_t count = 0;  ///< items of it so far
-    bool rewound = false;     ///< the source went back in time before it
-    bool operator==(const OpenEpoch&) const = default;
-};
-
-/// Why a source is not believed, or nothing is taken away on its word.
-enum class Quarantine : std::uint8_t {
-    kNone = 0,
-    // It is unknown until an epoch is believed.
-    kDrop = 1,   ///< it lost suspiciously much at once
-    kEmpty = 2,  ///< its first epoch listed fewer objects than it is expected to have
-    // It is known, and rules find what they find; nothing is taken away until an operator vouches.
-    kWrong = 3,    ///< by its first epoch more than half of all subjects are wrong
-    kRewound = 4,  ///< it went back in time: what was made since then is missing in it
-};
-
-/// One source as this shard sees it.
-struct SourceState {
-    std::string name;
-    Topic topic = Topic::kUnspecified;
-    Incarnation incarnation = kNoOffset;
-    std::uint64_t next_seq = 1;
-    /// The owner's own epoch is complete and no hole came after it: what is not listed is absent.
-    bool known = false;
-    bool hole = false;           ///< seq skipped; healed by an epoch that begins after it
-    BrokerTime unknown_since{};  ///< of one not known: append time of the record that made it so
-    std::optional<OpenEpoch> open;
-    std::uint64_t last_epoch = 0;  ///< id of the newest epoch that began
-    std::uint64_t epochs = 0;      ///< complete ones, ever
-    std::uint64_t population = 0;  ///< present facets
-    std::uint64_t newest = 0;      ///< `Version::hi` of the newest that it said
-    /// The same as it was when its owner began: an epoch of before that went back in time.
-    std::uint64_t floor = 0;
-    Quarantine quarantine = Quarantine::kNone;
-    /// kDrop: population before it. kEmpty: objects listed. kWrong: subjects that would be wrong.
-    /// kRewound: population before it.
-    std::uint64_t quarantined_at = 0;
-    Quarantine beneath = Quarantine::kNone;  ///< comes back once an epoch is believed
-    bool on_trial = false;        ///< its first epoch was not held against the other sources' yet
-    bool believe_next = false;    ///< an operator vouched for the epoch that begins next ...
-    bool believed = false;        ///< ... or for the one that is open
-    BrokerTime complete_as_of{};  ///< proven progress; 0: not fresh
-    SourceTime source_clock{};
-    bool operator==(const SourceState&) const = default;
-};
-
-/// Is nothing to be taken away on its word?
-inline bool doubted(const SourceState& source) {
-    return source.on_trial || source.quarantine == Quarantine::kWrong ||
-           source.quarantine == Quarantine::kRewound;
-}
 
 /// What an operator approved: whatever waits for `because` and has not changed since.
 struct Approval {
@@ -143,44 +87,6 @@ struct Answered {
     std::string by;
     std::string sentence;  ///< what it did, or why not
     bool operator==(const Answered&) const = default;
-};
-
-/// Journal-derived counters: a replay counts the same.
-struct Counters {
-    std::uint64_t items = 0;
-    std::uint64_t duplicates = 0;      ///< offset seen before
-    std::uint64_t gaps = 0;            ///< not folded, to be appended again
-    std::uint64_t parked = 0;          ///< undecodable or foreign
-    std::uint64_t foreign_tokens = 0;  ///< of a former owner
-    std::uint64_t repeated_seq = 0;    ///< a connector's append that came twice
-    std::uint64_t holes = 0;
-    std::uint64_t unchanged = 0;
-    std::uint64_t stale_versions = 0;
-    std::uint64_t swept = 0;  ///< facets that an epoch proved absent
-    std::uint64_t quarantines = 0;
-    std::uint64_t clamped_steps = 0;
-    std::uint64_t unknown_outcomes = 0;
-    std::uint64_t late_outcomes = 0;
-    std::uint64_t unauthenticated = 0;  ///< requests that nobody signed whom we know
-    bool operator==(const Counters&) const = default;
-};
-
-/// What a rule has spent of its budget.
-struct Spending {
-    std::int64_t window = -1;  ///< of the budget (core/budget.h)
-    std::uint64_t commands = 0;
-    bool operator==(const Spending&) const = default;
-};
-
-/// What one rule found and did.
-struct RuleCounters {
-    std::uint64_t detected = 0;
-    std::uint64_t commands = 0;
-    std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
-    std::uint64_t retracted = 0;
-    std::uint64_t mended = 0;  ///< findings whose last command was done
-    Spending spending;
-    bool operator==(const RuleCounters&) const = default;
 };
 
 /// Who may act by himself: what people looked at and enabled of one rule, by its text

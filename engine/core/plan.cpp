@@ -1,7 +1,8 @@
 #include "engine/core/plan.h"
 
-#include "engine/core/facts.h"
+#include "engine/core/meta.h"
 #include "engine/core/plan_compiler.h"
+#include "engine/core/told.h"
 
 #include <algorithm>
 #include <utility>

@@ -64,21 +64,23 @@ class PlanCompiler {
     void add(const policy::Count& text);
     void count_unknown_words();
 
-    // plan_rules.cpp: what disagrees, and what is to be done
+    // plan_rules.cpp: what disagrees
     void add(const RuleSettings& settings);
     void request(const std::string& name, PlanRule& made);
     bool asks_ledger(const PlanCase& found) const;
+    PlanCase planned(const policy::Case& text);
+    void hold_sources(const PlanCase& made);
+    void hold_bound(const policy::Case& text, const PlanCase& found);
+    TallyId tally(const std::string& name);
+    void mask(PlanCase& found, const PlanRule& rule) const;
+
+    // plan_steps.cpp: what is to be done
     std::string unable(const policy::Step& step) const;
     bool is_boolean_of_row(const std::string& role, const std::string& name) const;
     void tell_own(const PlanStep& step, PlanRule& rule) const;
     void end_by(PlanRule& rule, const PlanCase& found);
     PlanText planned(const policy::Text& text);
     PlanStep planned(const policy::Step& text);
-    PlanCase planned(const policy::Case& text);
-    void hold_sources(const PlanCase& made);
-    void hold_bound(const policy::Case& text, const PlanCase& found);
-    TallyId tally(const std::string& name);
-    void mask(PlanCase& found, const PlanRule& rule) const;
 
     // plan_mentions.cpp: what a case rests on
     void mention(PlanCase& found);

@@ -2,7 +2,7 @@
 // that many subjects share.
 #pragma once
 
-#include "engine/core/meta.h"
+#include "engine/core/source_state.h"
 #include "engine/model/subject.h"
 
 #include <cstdint>

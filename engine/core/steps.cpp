@@ -1,7 +1,8 @@
 // What a case that matched is to do now: its first step that is not behind it, and what holds that
 // one back.
 #include "engine/base/guard.h"
-#include "engine/core/evaluation.h"
+#include "engine/core/decisions.h"
+#include "engine/core/evaluation_asked.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Which of two or more objects is worth least, and whether that can be told.
-#include "engine/core/evaluation.h"
+#include "engine/core/evaluation_asked.h"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // What a subject counts for.
 #include "engine/core/by_itself.h"
+#include "engine/core/facts.h"
 
 #include <algorithm>
 

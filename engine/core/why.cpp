@@ -7,6 +7,7 @@
 #include "engine/core/row.h"
 #include "engine/core/sides.h"
 #include "engine/core/witness.h"
+#include "engine/core/words.h"
 
 #include <algorithm>
 #include <string>
@@ -77,7 +78,8 @@ class Tracing {
         return busy;
     }
 
-    /// What settle and may_act make of the verdict (core/judge.cpp, core/act.cpp), in their order.
+    /// What settle and may_act make of the verdict (core/findings.cpp, core/act.cpp), in their
+    /// order.
     void fold(const Verdict& verdict) {
         const Finding* finding = this->finding();
         if (finding != nullptr) told_.finding = finding->id;

@@ -135,11 +135,4 @@ class Watch {
     Witness* witness_;
 };
 
-/// `[running, starting]`, `not set`, `over 5`: what a test asks, without the field.
-std::string words_of(const PlanTest& test, bool negated);
-/// `pods: none`, `rows: one`, with the words of its own condition.
-std::string words_of(const Judgement& on, const PlanPattern& pattern);
-/// Whole seconds, as `90s`.
-std::string words_of(Millis lasts);
-
 }  // namespace trueup::core

@@ -1,6 +1,7 @@
 // The stages of an evaluation, as its witness was told of them: each with the facts that were loose
 // when it was passed.
 #include "engine/core/witness.h"
+#include "engine/core/words.h"
 
 #include <utility>
 

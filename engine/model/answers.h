@@ -1,5 +1,5 @@
 // What the policy in force makes of one object: an answer to each of its tests and conditions. It
-// follows from the object and the policy (core/facts.h), so it is worked out again whenever either
+// follows from the object and the policy (core/seen.h), so it is worked out again whenever either
 // differs, stands in no row, and says nothing in a comparison.
 #pragma once
 
@@ -42,7 +42,7 @@ class Bits {
 /// is true.
 struct Answers {
     std::uint32_t plan = 0;  ///< which plan's, by its number; 0: they are still to be worked out
-    // What stands of an object whatever its role declares (core/facts.h).
+    // What stands of an object whatever its role declares (core/seen.h).
     bool vetoed = false;
     bool deleting = false;
     bool out_of_scope = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/time.h"
+#include "engine/model/finding.h"
 #include "engine/model/ids.h"
 #include "engine/model/verdict.h"
 

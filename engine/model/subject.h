@@ -6,6 +6,7 @@
 #include "engine/base/time.h"
 #include "engine/model/answers.h"
 #include "engine/model/change.h"
+#include "engine/model/finding.h"
 #include "engine/model/object.h"
 #include "engine/model/verdict.h"
 

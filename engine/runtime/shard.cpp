@@ -2,7 +2,6 @@
 
 #include "engine/base/failpoint.h"
 #include "engine/codec/journal_codec.h"
-#include "engine/core/edges.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,120 +16,9 @@ constexpr Millis kStatusEvery{200};
 // the end of a job (rows being applied, a batch being encoded) wakes nobody.
 constexpr Millis kTickAtLeast{20};
 constexpr Millis kLookEvery{1'000};
-constexpr Millis kSoon{5'000};  // a proof of so much later is worth hurrying for
 constexpr int kPutOff = 5;
 
-/// What an operator can do about rows that the journal does not go on from.
-std::string way_out(const ports::Extent& extent) {
-    if (extent.first_offset == kFirstOffset) {
-        return "Restore the right journal, or move the shard's projection folder away: it is then "
-               "rebuilt from a checkpoint or from the journal's start";
-    }
-    return "Put a checkpoint at offset " + std::to_string(previous(extent.first_offset).value()) +
-           " or later into the checkpoints' folder and move the shard's projection folder away; "
-           "without one, begin a new journal: an empty state_dir, or over Kafka another prefix";
-}
-
 }  // namespace
-
-Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock)
-    : settings_(std::move(settings)),
-      log_(log),
-      store_(store),
-      clock_(clock),
-      projection_(store, settings_.shard, settings_.jobs),
-      state_(projection_),
-      sequencer_(log, settings_.shard, settings_.request_keys),
-      relay_(log, settings_.shard, settings_.command_keys, settings_.jobs),
-      lineage_(log, settings_.shard),
-      active_(settings_.timeout) {}
-
-Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
-                                           ports::Store& store, ports::Clock& clock) {
-    std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
-    shard->state_.newest_logic = shard->settings_.policy.logic;
-    // In the journal it would halt every engine for good.
-    if (std::string flaw = core::flaw_of(shard->settings_.policy, shard->state_.newest_logic);
-        !flaw.empty()) {
-        return Error{Next::kStop, Code::kConfiguration, "the configuration" + flaw};
-    }
-    const auto tell = [&](const Subject& subject) { shard->tell_findings(subject); };
-    if (Status loaded = shard->projection_.load(shard->state_, shard->settings_.cache_bytes, tell);
-        !loaded) {
-        return loaded.error();
-    }
-    shard->written_ = shard->state_.meta.applied;
-    if (!shard->state_.halted.empty()) {
-        return Error{Next::kStop, Code::kUnsupported, shard->state_.halted};
-    }
-    if (Status right = shard->check_journal(); !right) return right.error();
-    if (Status ours = shard->check_partitions(); !ours) return ours.error();
-    shard->lineage_.resume(shard->state_.meta);
-    if (shard->settings_.lead) {
-        if (Status known = shard->relay_.resume(); !known) return known.error();
-    }
-    const SteadyTime now = clock.steady_now();
-    shard->last_record_ = shard->last_write_ = now;
-    shard->publish_status();
-    return shard;
-}
-
-/// What a stored subject has open, for whoever follows the findings.
-void Shard::tell_findings(const Subject& subject) const {
-    if (!settings_.on_finding || state_.plan == nullptr) return;
-    FindingEdge edge;
-    for (const Finding& finding : subject.findings) {
-        if (finding.dismissed) continue;
-        core::fill_edge(state_.meta, state_.plan->rules[finding.rule.value()], subject, finding,
-                        edge);
-        edge.opened = true;  // for those who have heard nothing of it
-        settings_.on_finding(edge, nullptr);
-    }
-}
-
-/// What contradicts the rows is told with what can be done about it.
-Error Shard::with_way_out(const Error& error) {
-    if (error.next != Next::kStop) return error;
-    const auto extent = log_.describe({Topic::kJournal, settings_.shard});
-    return extent ? Error{Next::kStop, error.code, error.what + ". " + way_out(*extent)} : error;
-}
-
-/// Does the journal go on from where the rows are? One that nobody has written to begins here.
-Status Shard::check_journal() {
-    const ports::Partition journal{Topic::kJournal, settings_.shard};
-    const auto extent = log_.describe(journal);
-    if (!extent) return extent.error();
-    if (extent->next_offset > kFirstOffset || state_.meta.applied >= kFirstOffset) {
-        Status goes_on = check_continuity(log_, settings_.shard, state_.meta);
-        if (goes_on) return goes_on;
-        return with_way_out(goes_on.error());
-    }
-    if (!settings_.lead) return Done{};
-    if (settings_.new_journal_id.none()) {
-        return Error{Next::kStop, Code::kLost,
-                     "the journal of shard " + std::to_string(settings_.shard.value()) +
-                         " is empty, not even its first record is there; `trueup "
-                         "topics create` begins it"};
-    }
-    codec::JournalRecordBuilder record;
-    record.set_genesis({settings_.new_journal_id, settings_.partitions, settings_.shard});
-    std::vector<ports::Entry> entries;
-    entries.push_back({{}, record.take()});
-    const auto appended = ports::append_now(log_, journal, entries);
-    if (!appended) return appended.error();
-    return Done{};
-}
-
-/// Which subjects are this shard's depends on how many shards there are.
-Status Shard::check_partitions() const {
-    const core::Meta& meta = state_.meta;
-    if (meta.journal_id.none() || meta.partitions == settings_.partitions) return Done{};
-    return Error{Next::kStop, Code::kConfiguration,
-                 "the journal of shard " + std::to_string(settings_.shard.value()) + " is one of " +
-                     std::to_string(meta.partitions) + ", and this engine is to run shards of " +
-                     std::to_string(settings_.partitions) + "; write bus.kafka.partitions: " +
-                     std::to_string(meta.partitions) + ", or use another prefix"};
-}
 
 void Shard::refuse(std::string why) {
     if (refused_.empty()) refused_ = std::move(why);
@@ -388,56 +276,6 @@ Status Shard::stop() {
     publish_status();
     if (Status written = check_rows(); !written) return written;
     return store_.flush();
-}
-
-/// Does the status say what is no more?
-bool Shard::has_news() const {
-    const MutexLock lock(status_mutex_);
-    return status_.meta.applied != state_.meta.applied || status_.caught_up != caught_up_ ||
-           status_.refused != refused_ || status_.active != active() ||
-           status_.published != relay_.published() || status_.rewinds != sequencer_.rewinds();
-}
-
-bool Shard::active() const { return settings_.lead && refused_.empty() && active_.ours(); }
-
-void Shard::publish_status() {
-    last_status_ = clock_.steady_now();
-    const MutexLock lock(status_mutex_);
-    status_.meta = state_.meta;
-    status_.plan = state_.plan;
-    status_.refused = refused_;
-    status_.caught_up = caught_up_;
-    status_.active = active();
-    status_.published = relay_.published();
-    status_.rewinds = sequencer_.rewinds();
-    status_.cached_bytes = state_.subjects.bytes();
-    status_.cached_subjects = state_.subjects.size();
-    status_.proof_awaited = proof_awaited();
-}
-
-/// Is there anything that a source could end by proving itself further, now? Most of what is open
-/// is not: a finding that is only observed, a pause, a deadline, be it a row's own, hours away. Nor
-/// does a source that is silent, or has to be listed or released first, come further by being asked
-/// more often.
-bool Shard::proof_awaited() const {
-    const core::Meta& meta = state_.meta;
-    const bool pass = meta.pass.running && !meta.pass.sweeping;
-    const BrokerTime pass_beyond = meta.pass.started + meta.settings.max_broker_skew;
-    for (std::size_t i = 0; i < meta.sources.size(); ++i) {
-        const auto id = static_cast<SourceId>(i);
-        const core::SourceState& source = meta.sources[i];
-        const bool silent = source.complete_as_of != BrokerTime{} &&
-                            meta.broker_now - source.complete_as_of > meta.settings.stale_after;
-        if (!source.known || silent || meta.settings.sources[id].role == kNoRole) continue;
-        if (pass && source.complete_as_of <= pass_beyond) return true;
-        if (state_.waits.awaits(id, meta.broker_now + kSoon)) return true;
-    }
-    return false;
-}
-
-ShardStatus Shard::status() const {
-    const MutexLock lock(status_mutex_);
-    return status_;
 }
 
 }  // namespace trueup::runtime

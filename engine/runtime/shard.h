@@ -110,10 +110,7 @@ class Shard {
   private:
     Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock);
 
-    Status check_journal();
-    Status check_partitions() const;
-    Error with_way_out(const Error& error);
-    void tell_findings(const Subject& subject) const;
+    // shard.cpp: one round
     Result<bool> round();
     Result<bool> fold_journal();
     Status fold_record(const ports::Record& record);
@@ -128,6 +125,14 @@ class Shard {
     Status write_behind();
     Status check_rows();
     void refuse(std::string why);
+
+    // shard_open.cpp
+    Status check_journal();
+    Status check_partitions() const;
+    Error with_way_out(const Error& error);
+    void tell_findings(const Subject& subject) const;
+
+    // shard_status.cpp
     bool has_news() const TRUEUP_EXCLUDES(status_mutex_);
     bool proof_awaited() const;
     void publish_status() TRUEUP_EXCLUDES(status_mutex_);

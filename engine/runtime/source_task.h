@@ -88,17 +88,8 @@ class SourceTask {
     void claim(SteadyTime now);
     Result<Incarnation> take_token();
     Status settle(SteadyTime now, bool wait);
-    void publish(const Fact& fact);
-    void begin_epoch(ChangeView change, bool rewound);
-    void end_epoch(ChangeView change);
     void mark(ChangeView change);
     void confirm(std::uint64_t what);
-    void add(PartitionNumber partition, ChangeView change);
-    void add_everywhere(ChangeView change);
-    void upsert(ChangeView change, bool in_epoch);
-    void shorten(ChangeView& change, bool in_epoch);
-    void bury(const ChangeView& change);
-    void make_room();
     void flush();
     void end_incarnation(SteadyTime now);
     std::string nonce(std::uint64_t incarnation) const;
@@ -108,6 +99,17 @@ class SourceTask {
     Status listen(SteadyTime now, Millis max_wait);
     Status pause_after(const Status& failed, Millis max_wait);
     Status read_others(Offset end, SteadyTime now);
+
+    // source_changes.cpp
+    void publish(const Fact& fact);
+    void begin_epoch(ChangeView change, bool rewound);
+    void end_epoch(ChangeView change);
+    void upsert(ChangeView change, bool in_epoch);
+    void shorten(ChangeView& change, bool in_epoch);
+    void bury(const ChangeView& change);
+    void make_room();
+    void add(PartitionNumber partition, ChangeView change);
+    void add_everywhere(ChangeView change);
 
     SourceTaskSettings settings_;
     ports::Log& log_;

@@ -1,6 +1,7 @@
 // What the comparison with the naive reader is worth: each of these errors, planted into a compiled
 // plan, is noticed by it over random policies and worlds. An error of a kind that is not here may
 // still pass unseen; a new part of a plan wants a line here.
+#include "engine/core/told.h"
 #include "tests/scenarios/both_readers.h"
 
 #include <gtest/gtest.h>

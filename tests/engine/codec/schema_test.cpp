@@ -1,5 +1,6 @@
 // Proves the rules of schemas/trueup/v1 (design §10): every scalar says whether it is there, no
 // maps, enums start at _UNSPECIFIED, everything is commented, and numbers agree with engine/model.
+#include "engine/model/finding.h"
 #include "engine/model/topic.h"
 #include "engine/model/verdict.h"
 #include "trueup/v1/change.pb.h"

@@ -1,5 +1,6 @@
 // Proves engine/model/{ids,topic,verdict,command,subject}.h: names are fixed, and what is final is
 // final.
+#include "engine/model/finding.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/ids.h"
 #include "engine/model/journal.h"

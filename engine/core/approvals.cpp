@@ -1,0 +1,157 @@
+// What operators say of findings that wait: approved, dismissed, or left half done.
+#include "engine/base/guard.h"
+#include "engine/core/fold_run.h"
+#include "engine/core/quoted.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+namespace {
+
+std::string many(std::uint32_t count) {
+    return std::to_string(count) + (count == 1 ? " finding" : " findings");
+}
+
+/// Is it of this rule, and this very one where an id is given?
+bool is_about(const Finding& finding, RuleNumber rule, const std::optional<FindingId>& id) {
+    return (rule == kEveryRule || finding.rule == rule) && (!id || finding.id == *id);
+}
+
+bool waits_for_approval(const Finding& finding) {
+    return !finding.command && !finding.approved && !finding.dismissed && !finding.proposal.none();
+}
+
+}  // namespace
+
+/// Approves what waits in this subject and has not changed since it was looked at. How many.
+std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
+                               std::optional<FindingId> only) {
+    std::uint32_t count = 0;
+    for (Finding& finding : entry.subject.findings) {
+        const bool moved = finding.last_change > approval.offset;
+        const bool meant = is_about(finding, approval.rule, only) &&
+                           (approval.reason == Reason::kNone || finding.reason == approval.reason);
+        if (!meant || !waits_for_approval(finding)) continue;
+        if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
+        finding.approved = true;
+        state_.subjects.mark_dirty(entry);
+        ++count;
+    }
+    return count;
+}
+
+FoldRun::Answer FoldRun::approve(const Request& request) {
+    const RequestScope& scope = request.scope;
+    if (!scope.finding_offset) {
+        return {false, "an approval must name the journal offset that you saw"};
+    }
+    // What changes between now and then would be approved unseen.
+    if (std::string why = not_yet_written(*scope.finding_offset); !why.empty()) return {false, why};
+    const RuleNumber rule = state_.plan->rule(scope.rule);
+    if (scope.subject.empty()) return approve_all(request, rule);
+    Entry* entry = find(scope.subject);
+    if (entry == nullptr || entry->subject.findings.empty()) {
+        return {false, quoted(scope.subject) + " has no open finding"};
+    }
+    const std::vector<Finding>& findings = entry->subject.findings;
+    if (std::none_of(findings.begin(), findings.end(), waits_for_approval)) {
+        return {false, "nothing about " + quoted(scope.subject) + " waits for an approval"};
+    }
+    const std::uint32_t count =
+        approve(*entry, {Reason::kNone, rule, *scope.finding_offset}, scope.finding_id);
+    if (count == 0) {
+        return {false, "it has changed since journal offset " +
+                           std::to_string(scope.finding_offset->value()) +
+                           ", or this is another finding: look again, and approve what you see"};
+    }
+    mark(*entry);
+    return {true, many(count) + " approved"};
+}
+
+/// Everything that waits for one reason, in one word: it must be said which.
+FoldRun::Answer FoldRun::approve_all(const Request& request, RuleNumber rule) {
+    const std::string& wanted = request.scope.reason;
+    Reason reason = Reason::kNone;
+    for (const Reason known : {Reason::kApproval, Reason::kNotEnabled, Reason::kUncorrelatedRows}) {
+        if (wanted == name_of(known)) reason = known;
+    }
+    if (reason == Reason::kNone) {
+        return {false,
+                "an approval of many findings must name their reason: approval, not_enabled or "
+                "uncorrelated_rows"};
+    }
+    Sweep sweep;
+    sweep.what = Sweep::What::kApproval;
+    sweep.approval = {reason, rule, *request.scope.finding_offset};
+    meta_.sweeps.push_back(std::move(sweep));
+    return {true, "everything that waits for " + wanted +
+                      " and has not changed since journal "
+                      "offset " +
+                      std::to_string(request.scope.finding_offset->value()) + " is approved"};
+}
+
+/// What the subject shows now: another object that comes into it is another question.
+void FoldRun::dismiss(Entry& entry, Finding& finding) {
+    finding.dismissed = true;
+    finding.dismissed_of.clear();
+    for (const Facet& facet : entry.subject.facets) {
+        if (facet.present()) finding.dismissed_of.push_back(facet.object_id);
+    }
+    finding.approved = false;
+    finding.state = FindingState::kResolved;
+    finding.reason = Reason::kDismissed;
+    note_edge(entry, finding);
+    --meta_.open_findings;
+}
+
+FoldRun::Answer FoldRun::dismiss(const Request& request) {
+    const RequestScope& scope = request.scope;
+    Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
+    if (entry == nullptr) return {false, "a dismissal must name a subject that has findings"};
+    const RuleNumber rule = state_.plan->rule(scope.rule);
+    if (entry->subject.ending) return drop_ending(*entry, request, rule);
+    std::uint32_t count = 0;
+    for (Finding& finding : entry->subject.findings) {
+        const bool meant = is_about(finding, rule, scope.finding_id);
+        if (!meant || finding.command || finding.dismissed) continue;
+        dismiss(*entry, finding);
+        ++count;
+    }
+    if (count == 0) {
+        return {false, "nothing open about " + quoted(scope.subject) +
+                           " is meant, or its command is under way"};
+    }
+    entry->subject.termination.reset();
+    mark(*entry);
+    return {true, many(count) + " dismissed until the disagreement is gone"};
+}
+
+/// What is half done is left so only by an operator who says that he knows.
+FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, RuleNumber rule) {
+    const Ending& ending = *entry.subject.ending;
+    Finding& face = open(entry, ending.rule, ending.object_id);
+    const std::string by(state_.plan->rules[ending.rule.value()].name);
+    if (!is_about(face, rule, request.scope.finding_id)) {
+        return {false, "it is being ended by " + by + ": nothing else about it can be dismissed"};
+    }
+    if (face.command) return {false, "a command is under way; wait for its outcome"};
+    if (ending.stage == Ending::Stage::kTaking) {
+        return {false, "it is not known yet what was done; ask again in a minute"};
+    }
+    if (!request.drop) {
+        return {false, "it is half done: " + progress_of(*state_.plan, ending) +
+                           "; write --drop to leave it so"};
+    }
+    // An executor may still carry its last command out.
+    const BrokerTime quiet = ending.not_after + meta_.settings.max_broker_skew;
+    if (quiet >= meta_.broker_now) aftermath_of(entry).quiet_until = quiet;
+    const std::string left = progress_of(*state_.plan, ending);
+    dismiss(entry, face);
+    forget_ending(entry);
+    entry.subject.termination.reset();
+    mark(entry);
+    return {true, "dropped: " + left};
+}
+
+}  // namespace trueup::core

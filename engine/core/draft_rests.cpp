@@ -1,0 +1,248 @@
+// What a command rests on: all that its rule read of other objects, as predicates that an executor
+// asks for once more (R1 to R8 of core/draft.h).
+#include "engine/core/drafting.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+/// Rows of one name that a command lists: more would not fit into it, or into its time.
+constexpr std::size_t kMostBeside = 64;
+
+using policy::Quantifier;
+using policy::Verb;
+using Kind = Predicate::Kind;
+
+}  // namespace
+
+/// R3, R8: nobody has the key.
+void Draft::add_none(SourceId source, const PlanRole& role) {
+    for (const std::string& key : role.keys) {
+        add({Kind::kNone, name_of_source(source), {}, key, subject_name()});
+    }
+}
+
+void Draft::rest_on_absent() {
+    for (const PlanPattern& pattern : found_.patterns) {
+        const PlanRole& role = role_of(pattern.role);
+        if (pattern.quantifier != Quantifier::kNone || role.reference) continue;
+        if (shows(pattern.role)) continue;
+        // Of a verification it is the look itself that tells.
+        if (step_.verb == Verb::kVerify && pattern.role == step_.role) continue;
+        // Of several sources the one that was to prove it.
+        const bool one = pattern.in.role != kNoRole && decision_.bound[pattern.in.role];
+        for (const SourceId source : role.sources) {
+            if (one && on_.settings.sources[source].scope != scope(pattern)) continue;
+            add_none(source, role);
+        }
+    }
+    const bool names = !step_.name.empty() && step_.verb == Verb::kCreate;
+    if (!names) return;
+    const auto name = text_of(on_.plan, on_.settings, step_.name, on_.subject, decision_.bound);
+    add({Kind::kNone, name_of_source(decision_.source), {}, "name", name.value_or("")});
+}
+
+std::string_view Draft::scope(const PlanPattern& pattern) const {
+    const Facet& by = *decision_.bound[pattern.in.role];
+    const Seen seen = as_seen(by, on_.settings, nullptr);
+    return value_of(role_of(pattern.in.role), pattern.in.field, seen).text;
+}
+
+/// R1, R4, R6: of every object that is not the target itself.
+void Draft::rest_on_others(bool takes) {
+    rest_on_bound(takes);
+    rest_on_passed();
+    rest_on_looked_up();
+}
+
+void Draft::rest_on_bound(bool takes) {
+    const auto roles = static_cast<Role>(on_.plan.roles.size());
+    for (Role number = 0; number < roles; ++number) {
+        const Facet* bound = decision_.bound[number];
+        if (bound == nullptr || role_of(number).reference) continue;
+        const bool ranks = ranked(number);
+        if (bound != decision_.target) rest_on_ours(*bound);
+        if (ranks) {
+            for (const Seen& seen : on_.facts.seen) {
+                const bool better = seen.role == number && seen.facet != decision_.target;
+                if (better && !deleting(*seen.facet)) rest_on_ours(*seen.facet);
+            }
+        }
+        const bool alone =
+            takes && role_of(number).kind == policy::Kind::kRow && bound != decision_.target;
+        if (alone) rest_on_alone(*bound, number);
+    }
+}
+
+/// R4: no row came since. Those that are there beside it may have the key, as long as they say
+/// what they said: none of them is live, or the case would not act.
+void Draft::rest_on_alone(const Facet& bound, Role number) {
+    std::vector<const Facet*> beside;
+    for (const Seen& seen : on_.facts.seen) {
+        const bool its = seen.role == number && seen.facet->source == bound.source;
+        if (its && seen.facet != &bound) beside.push_back(seen.facet);
+    }
+    std::vector<std::string> known{bound.object_id};
+    for (const Facet* each : beside) {
+        if (beside.size() <= kMostBeside) say_fields(*each);
+        known.push_back(each->object_id);
+    }
+    add_none_but(bound.source, "key", std::move(known));
+}
+
+/// That no row of the source has the key but these, one at least.
+void Draft::add_none_but(SourceId source, const std::string& key, std::vector<std::string> known) {
+    Predicate none_but{Kind::kNoneBut, name_of_source(source), std::move(known.front()), key,
+                       subject_name()};
+    known.erase(known.begin());
+    if (known.size() <= kMostBeside) none_but.besides = std::move(known);
+    add(std::move(none_but));
+}
+
+/// What a `none` looked past; and that no other row has come since.
+void Draft::rest_on_passed() {
+    for (const PlanPattern& pattern : found_.patterns) {
+        if (pattern.quantifier != Quantifier::kNone) continue;
+        for (const Seen& seen : on_.facts.seen) {
+            if (seen.role == pattern.role && seen.facet != decision_.target) {
+                rest_on(*seen.facet);
+            }
+        }
+        if (shows(pattern.role)) rest_on_no_more(pattern.role);
+    }
+}
+
+/// That no row of the name has come beside those in view. (Of objects a name has one at most.)
+void Draft::rest_on_no_more(Role number) {
+    const PlanRole& role = role_of(number);
+    if (role.kind != policy::Kind::kRow || role.reference) return;
+    for (const SourceId source : role.sources) {
+        std::vector<std::string> known;
+        for (const Seen& seen : on_.facts.seen) {
+            const bool its = seen.role == number && seen.facet->source == source;
+            if (its) known.push_back(seen.facet->object_id);
+        }
+        if (known.empty()) add_none(source, role);
+        for (const std::string& key : role.keys) {
+            if (!known.empty()) add_none_but(source, key, known);
+        }
+    }
+}
+
+/// What named conditions asked on the way, as what a `none` looked past; where there is none,
+/// that nobody has it.
+void Draft::rest_on_looked_up() {
+    for (const PlanPattern& pattern : found_.looked_up) {
+        if (role_of(pattern.role).reference || decision_.bound[pattern.role] != nullptr) {
+            continue;
+        }
+        bool any = false;
+        for (const Seen& seen : on_.facts.seen) {
+            if (seen.role != pattern.role) continue;
+            rest_on(*seen.facet);
+            any = true;
+        }
+        if (any) {
+            rest_on_no_more(pattern.role);
+            continue;
+        }
+        for (const SourceId source : role_of(pattern.role).sources) {
+            add_none(source, role_of(pattern.role));
+        }
+    }
+}
+
+bool Draft::ranked(Role number) const {
+    return std::any_of(
+        found_.patterns.begin(), found_.patterns.end(), [&](const PlanPattern& pattern) {
+            return pattern.role == number && pattern.quantifier == Quantifier::kSurplus;
+        });
+}
+
+/// One that left its source's selector is none. (Of its target an executor asks that anyhow.)
+void Draft::rest_on_ours(const Facet& object) {
+    rest_on(object);
+    if (!role_of(object).kubernetes() || out_of_scope(object)) return;
+    add({Kind::kField, name_of_source(object.source), object.object_id, "in_scope", "true"});
+}
+
+void Draft::rest_on(const Facet& object) {
+    const PlanRole& role = role_of(object);
+    const std::string& source = name_of_source(object.source);
+    if (role.kubernetes()) {
+        const std::string name = field_text(object, "name");
+        if (name.empty()) {
+            add({Kind::kExists, source, object.object_id, {}, {}});
+        } else {
+            add({Kind::kExists, source, object.object_id, "name", name});
+        }
+    }
+    const std::size_t before = draft_.read_set.size();
+    say_fields(object);
+    if (!role.kubernetes() && draft_.read_set.size() == before) {
+        add({Kind::kExists, source, object.object_id, {}, {}});
+    }
+    add({Kind::kNoVeto, source, object.object_id, {}, {}});
+}
+
+/// What was read of it, as it was sent; what was not sent is not known to anybody.
+void Draft::say_fields(const Facet& object) {
+    const Role number = on_.settings.sources[object.source].role;
+    for (const std::uint16_t index : found_.mentions[number]) say(object, number, index);
+    // R7
+    const PlanRule& rule = on_.rule();
+    const bool owners = on_.subject.termination && on_.subject.termination->owners;
+    if (rule.owner.role != number || !owners) return;
+    add({Kind::kField, name_of_source(object.source), object.object_id,
+         role_of(number).fields[rule.owner.field].name, on_.subject.termination->by});
+}
+
+void Draft::say(const Facet& object, Role number, std::uint16_t index) {
+    const PlanRole& role = role_of(number);
+    const PlanField& field = role.fields[index];
+    if (!field.looked_at) return;
+    // An executor leaves alone what is on its way out already.
+    if (field.from == PlanField::From::kFalseUnlessSent && &object == decision_.target) return;
+    const std::optional<Field> sent = object.fields().find(field.name);
+    if (sent ? sent->unchanged : role.kind == policy::Kind::kRow) return;
+    std::optional<std::string> value;
+    if (sent && sent->value) value = *sent->value;
+    add({Kind::kField, name_of_source(object.source), object.object_id, field.name,
+         std::move(value)});
+}
+
+/// R5
+void Draft::rest_on_references() {
+    for (const auto* patterns : {&found_.patterns, &found_.looked_up}) {
+        for (const PlanPattern& pattern : *patterns) {
+            if (role_of(pattern.role).reference) rest_on_reference(pattern);
+        }
+    }
+}
+
+void Draft::rest_on_reference(const PlanPattern& pattern) {
+    std::string name = pattern.named_literal;
+    if (name.empty()) {
+        const Facet* by = decision_.bound[pattern.named.role];
+        if (by == nullptr) return;
+        const Seen seen = as_seen(*by, on_.settings, nullptr);
+        name = value_of(role_of(pattern.named.role), pattern.named.field, seen).text;
+    }
+    for (const SourceId source : role_of(pattern.role).sources) {
+        bool any = false;
+        for (const Facet& facet : on_.references.about(source, name).facets) {
+            if (facet.source != source || !facet.present()) continue;
+            any = true;
+            say_fields(facet);
+        }
+        if (!any) {
+            const std::string& key = role_of(pattern.role).keys.front();
+            add({Kind::kNone, name_of_source(source), {}, key, name});
+        }
+    }
+}
+
+}  // namespace trueup::core

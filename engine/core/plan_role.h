@@ -1,0 +1,141 @@
+// A role of a plan (core/plan.h): the fields that are read of its objects, and what is asked of one
+// object, a bit for each.
+//
+// Plain values; const access is thread-safe.
+#pragma once
+
+#include "engine/base/time.h"
+#include "engine/model/answers.h"
+#include "engine/model/policy.h"
+#include "engine/model/settings.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::core {
+
+/// One field of a role of the plan.
+struct FieldAt {
+    Role role = kNoRole;  ///< kNoRole: none is meant
+    std::uint16_t field = 0;
+    bool operator==(const FieldAt&) const = default;
+};
+
+/// What a value makes of the tests that ask for it.
+struct Told {
+    std::uint64_t can = 0;         ///< those that are not false
+    std::uint64_t is = 0;          ///< those that are true
+    std::uint64_t unreadable = 0;  ///< those that nobody can tell, because of its text
+    std::uint64_t unlisted = 0;    ///< likewise, as it is none of the field's words
+    bool operator==(const Told&) const = default;
+};
+
+struct PlanField {
+    std::string name;
+    std::uint64_t prefix = 0;  ///< of the name (base/prefix.h)
+    policy::Field::Type type = policy::Field::Type::kText;
+    std::vector<std::string> words;  ///< ascending; empty: any text
+    bool required = false;           ///< not there is unknown
+    bool null_unequal = false;
+    bool blank_is_value = false;
+    /// Of a day, and of a time that was written without an offset: how far east of UTC.
+    std::optional<Millis> zone = {};
+    /// Where it is, if not among the fields that were sent.
+    enum class From : std::uint8_t {
+        kSent,
+        kFalseUnlessSent,  ///< what is not said of an object is the usual
+        kTrueUnlessSent,
+        kUid,
+        kScope,     ///< of its source
+        kFailures,  ///< of the subject's ledger
+        kSucceeded,
+    };
+    From from = From::kSent;
+    bool in_key = false;
+    /// Mentioned by a pattern, a claim, a key or the ledger: another value is news
+    /// (Facet::evidence).
+    bool is_news = false;
+    std::uint64_t tests = 0;  ///< of the role's, those that ask for it
+    /// What the tests tell apart, ascending, and what each comes to: then of another text, of null,
+    /// of what is not there, and of what was not sent.
+    std::vector<std::string> values;
+    std::vector<Told> told;
+    std::uint64_t by_hand = 0;  ///< the tests that another text must be asked for
+    /// May a live look before a write compare it? What an object keeps for all its life, and what
+    /// only its source knows, is not asked for once more.
+    bool looked_at = true;
+    bool operator==(const PlanField&) const = default;
+};
+
+/// A test that one object decides by itself. A negation stands at its node.
+struct PlanTest {
+    std::uint16_t field = 0;
+    policy::Op op = policy::Op::kIn;
+    std::vector<std::string> values;
+    std::int64_t number = 0;  ///< of the comparisons
+    bool operator==(const PlanTest&) const = default;
+};
+
+/// One that needs another object: `same_as`, `before`, `after`.
+struct PlanJoin {
+    std::uint16_t field = 0;
+    policy::Op op = policy::Op::kSame;
+    FieldAt other;
+    bool operator==(const PlanJoin&) const = default;
+};
+
+struct PlanNode {
+    enum class Kind : std::uint8_t { kAll, kAny, kTest, kJoin, kNamed };
+    Kind kind = Kind::kAll;
+    bool negated = false;
+    std::uint16_t index = 0;  ///< of the role's test or join, of the plan's condition
+    std::vector<PlanNode> parts;
+    bool operator==(const PlanNode&) const = default;
+};
+
+/// A condition that has a bit. What it asks of other objects counts as unknown there.
+struct PlanAsked {
+    PlanNode condition;
+    bool in_scope = false;  ///< an object that left its source's selector is none
+    std::size_t bit = 0;
+    /// Most are tests of which all must be so: then these tests, and those of which none may be.
+    bool plain = false;
+    std::uint64_t all = 0;
+    std::uint64_t none = 0;
+    bool operator==(const PlanAsked&) const = default;
+};
+
+struct PlanRole {
+    /// Bits of one word.
+    static constexpr std::size_t kMostTests = 64;
+    static constexpr std::size_t kMostFields = 64;
+
+    std::string name;
+    policy::Kind kind = policy::Kind::kRow;
+    bool several = false;
+    bool reference = false;
+    bool optional = false;
+    std::vector<SourceId> sources;  ///< ascending
+    std::vector<PlanField> fields;  ///< by name: one walk over an object's bytes meets each once
+    std::vector<PlanTest> tests;    ///< each distinct one once
+    std::vector<PlanJoin> joins;
+    std::vector<PlanAsked> asked;
+    Told unsaid;                         ///< of an object that says nothing
+    std::vector<std::uint16_t> derived;  ///< fields that tests ask for and no object says
+    Bits bits;                           ///< of all that is in `asked`
+    std::size_t claims;                  ///< the bit of `live`
+    PlanNode live;
+    /// What a live look asks for whoever has a key: the field that is the key, or `key` for the
+    /// source's own expression of it; then the fields that may be the whole key by themselves.
+    std::vector<std::string> keys;
+    /// The fields that make up claim and key: what writes an object must find them as they were.
+    std::vector<std::string> claim;
+
+    bool kubernetes() const { return policy::in_kubernetes(kind); }
+    bool operator==(const PlanRole&) const = default;
+};
+
+}  // namespace trueup::core

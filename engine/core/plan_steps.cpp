@@ -1,0 +1,142 @@
+// The steps of a plan's rules: what is to be done, and whether anything in this build can do it.
+#include "engine/core/bytes.h"
+#include "engine/core/plan_compiler.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+using policy::Verb;
+
+}  // namespace
+
+/// Which step there is no executor for.
+std::string PlanCompiler::unable(const policy::Step& step) const {
+    const Role role = number(step.role);
+    const policy::Kind kind = role == kNoRole ? policy::Kind::kRow : policy_.roles[role].kind;
+    const bool kubernetes = policy::in_kubernetes(kind);
+    bool able = false;
+    switch (step.verb) {
+        case Verb::kReport:
+        case Verb::kVerify:
+        case Verb::kRetract:
+            able = true;
+            break;
+        case Verb::kDelete:
+            able = kubernetes;
+            // What is sent is `background`; nothing was said of a pod's.
+            if (!step.propagation.empty() && step.propagation != "background") {
+                return "nothing in this build can delete " + step.role + " with propagation " +
+                       step.propagation;
+            }
+            break;
+        case Verb::kCreate:
+            able = kubernetes && !step.object;
+            break;
+        case Verb::kUpdate:
+            able = kind == policy::Kind::kRow;
+            break;
+        case Verb::kInsert:
+        case Verb::kStop:
+        case Verb::kFollow:
+            break;
+    }
+    if (able) return {};
+    return "nothing in this build can " + std::string(policy::name_of(step.verb)) + ' ' + step.role;
+}
+
+/// By then the other objects may be gone.
+void PlanCompiler::tell_own(const PlanStep& step, PlanRule& rule) const {
+    for (const PlanAssigned& set : step.sets) {
+        if (!set.value) continue;
+        for (const PlanPiece& piece : *set.value) {
+            const Role of = piece.field.role;
+            if (of == kNoRole || of == step.role) continue;
+            rule.unable = "nothing in this build knows " + plan_.roles[of].name +
+                          " any more when it sets " + set.field + " of " +
+                          plan_.roles[step.role].name + " on the way to an end";
+        }
+    }
+}
+
+void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    for (const PlanStep& step : found.steps) {
+        out.number(static_cast<std::uint64_t>(step.verb));
+        out.text(plan_.roles[step.role].name);
+        out.number(step.sets.size());
+        for (const PlanAssigned& set : step.sets) {
+            out.text(set.field);
+            out.flag(set.value.has_value());
+            if (!set.value) continue;
+            out.number(set.value->size());
+            for (const PlanPiece& piece : *set.value) {
+                out.number(static_cast<std::uint64_t>(piece.kind));
+                out.text(piece.literal);
+                if (piece.field.role == kNoRole) continue;
+                out.text(plan_.roles[piece.field.role].name);
+                out.text(plan_.roles[piece.field.role].fields[piece.field.field].name);
+            }
+        }
+        if (plan_.roles[step.role].sources.size() > 1) {
+            rule.unable = "nothing in this build can end what has several sources, " +
+                          plan_.roles[step.role].name;
+        }
+        if (&step != found.steps.data()) tell_own(step, rule);
+        if (step.verb == Verb::kUpdate || step.verb == Verb::kDelete) continue;
+        rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
+                      " on the way to an end";
+    }
+    const Hash128 hash = hash128(bytes);
+    if (!rule.ending.empty() && rule.ending_hash != hash) {
+        flaw(rule.name + " ends things in two ways; write two rules");
+    }
+    rule.ending = found.steps;
+    rule.ending_hash = hash;
+}
+
+PlanText PlanCompiler::planned(const policy::Text& text) {
+    PlanText made;
+    for (const policy::Piece& piece : text) {
+        if (piece.kind == policy::Piece::Kind::kNow && text.size() != 1) {
+            flaw("{now} is only part of a text");
+        }
+        made.push_back({piece.kind, piece.literal, at(piece.field)});
+    }
+    return made;
+}
+
+bool PlanCompiler::is_boolean_of_row(const std::string& role, const std::string& name) const {
+    const policy::Role* of = policy::find_role(policy_, role);
+    if (of == nullptr || of->kind != policy::Kind::kRow) return false;
+    const policy::Field* field = policy::find_field(*of, name);
+    return field != nullptr && field->type == policy::Field::Type::kBoolean;
+}
+
+PlanStep PlanCompiler::planned(const policy::Step& text) {
+    PlanStep step;
+    step.verb = text.verb;
+    step.role = text.verb == Verb::kReport ? kNoRole : named(text.role);
+    step.name = planned(text.name);
+    if (!step.name.empty() && step.name.front().kind == policy::Piece::Kind::kNow) {
+        flaw("{now} is no name");
+    }
+    step.grace_period = text.grace_period;
+    for (const policy::Assigned& set : text.sets) {
+        PlanAssigned assigned{set.field, std::nullopt, is_boolean_of_row(text.role, set.field)};
+        if (set.value) assigned.value = planned(*set.value);
+        step.sets.push_back(std::move(assigned));
+    }
+    const auto now = [](const PlanAssigned& set) { return set.now(); };
+    // Such a step would have nothing by which it is told that it was done.
+    if (!step.sets.empty() && std::all_of(step.sets.begin(), step.sets.end(), now)) {
+        flaw("a step sets nothing but {now}");
+    }
+    return step;
+}
+
+}  // namespace trueup::core
