@@ -2,6 +2,8 @@
 // names the source, the figure and the command that ends it, wherever it is said.
 #include "apps/quarantine_news.h"
 
+#include "api/snapshot.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
