@@ -6,6 +6,7 @@
 
 #include "engine/core/references.h"
 #include "engine/model/rule.h"
+#include "engine/model/settings.h"
 #include "tests/naive/random_policy.h"
 
 #include <cstdint>
