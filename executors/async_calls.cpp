@@ -121,7 +121,10 @@ void AsyncCalls::poll(Millis max_wait) {
     ports::Interest others;
     bool known = clusters.empty();
     for (const ports::Database* each : databases) known = each->interest(others) && known;
-    if (!known) others.at_most = std::min(others.at_most, ports::kLookAgain);
+    if (!known) {
+        const auto ports = static_cast<Millis::rep>(1 + clusters.size() + databases.size());
+        others.at_most = std::min(others.at_most, ports * ports::kLookAgain);
+    }
     const Millis wait = complete_.empty() ? max_wait : Millis(0);
     if (cluster != nullptr) poll_cluster(*cluster, others, wait);
     if (database != nullptr) poll_database(*database, others, wait);

@@ -62,13 +62,14 @@ class UpdateRow final : public WriteTarget {
     std::string place_;                 ///< where it was read; asked only if another role writes
 };
 
-/// Times of issue aside: the server spells them its own way, and an earlier command of the same
-/// meaning wrote another one.
+/// Of a time of issue only that there is one: the server spells it its own way, and an earlier
+/// command of the same meaning wrote another one.
 bool UpdateRow::has_all(const Row& row) const {
     const auto& sets = action().sets;
     const auto has = [&](const Assignment& set) {
         const auto column = row.columns.find(set.column);
-        return set.now || (column != row.columns.end() && column->second == set.value);
+        if (column == row.columns.end()) return false;
+        return set.now ? column->second.has_value() : column->second == set.value;
     };
     return std::all_of(sets.begin(), sets.end(), has) &&
            !std::all_of(sets.begin(), sets.end(), [](const Assignment& set) { return set.now; });

@@ -32,6 +32,18 @@ bool sets(const policy::Case& found, const policy::FieldRef& field) {
     });
 }
 
+/// The same to anything but a time of issue, which is not written where a row has all the rest.
+bool moves(const policy::Case& found, const policy::FieldRef& field) {
+    policy::Case rest = found;
+    for (policy::Step& step : rest.steps) {
+        std::erase_if(step.sets, [](const policy::Assigned& set) {
+            return set.value && set.value->size() == 1 &&
+                   set.value->front().kind == policy::Piece::Kind::kNow;
+        });
+    }
+    return sets(rest, field);
+}
+
 /// Does it change what rules find?
 bool changes(const policy::Case& found) {
     const auto bound = [&](const std::string& role) {
@@ -50,7 +62,7 @@ bool changes(const policy::Case& found) {
 bool puts_off(const policy::Case& found) {
     if (!found.past) return false;
     const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
-    return sets(found, found.past->from) || (length != nullptr && sets(found, *length));
+    return moves(found, found.past->from) || (length != nullptr && moves(found, *length));
 }
 
 /// A deletion of what is not there is behind it at once.

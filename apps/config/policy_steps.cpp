@@ -216,7 +216,8 @@ void StepReader::check_step(const Tree& tree, const policy::Step& step, const st
     const auto now = [](const policy::Assigned& set) {
         return set.value && mentions_now(*set.value);
     };
-    if (!step.sets.empty() && std::all_of(step.sets.begin(), step.sets.end(), now)) {
+    if (step.verb == Verb::kUpdate && !step.sets.empty() &&
+        std::all_of(step.sets.begin(), step.sets.end(), now)) {
         terms_.flaw(tree.line, fmt::format("{} sets nothing but {{now}}, so that it would never be "
                                            "known as done; set a field that says what happened, "
                                            "too, as in status: ended",
@@ -264,13 +265,21 @@ void StepReader::check_now(const Tree& tree, const std::string& path,
                                            "and the rest of the text in another field",
                                            path, tree.key));
     }
+    if (!field) return;
     const bool takes_it =
-        !field ||
-        (field->words.empty() && (field->type == Type::kText || field->type == Type::kTimestamp));
-    if (takes_it) return;
-    terms_.flaw(tree.line, fmt::format("{}: {{now}} is a time, and {} is declared as something "
-                                       "else; set a timestamp, or declare {}: timestamp",
-                                       path, tree.key, tree.key));
+        field->words.empty() && (field->type == Type::kText || field->type == Type::kTimestamp);
+    if (!takes_it) {
+        terms_.flaw(tree.line, fmt::format("{}: {{now}} is a time, and {} is declared as something "
+                                           "else; set a timestamp, or declare {}: timestamp",
+                                           path, tree.key, tree.key));
+    }
+    // A column without a time zone keeps the digits of what is written, whatever zone they are in.
+    if (!field->zone.empty() && policy::parse_zone(field->zone) != Millis(0)) {
+        terms_.flaw(tree.line,
+                    fmt::format("{}: {{now}} is written in UTC, and {} is read in the zone {}; "
+                                "make the column a timestamptz and leave the zone out",
+                                path, tree.key, field->zone));
+    }
 }
 
 void StepReader::read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,

@@ -57,8 +57,8 @@ std::size_t step_of(const PlanRule& rule, const Settings& settings, const Meta& 
 bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step,
                 const Subject& subject, const Facet& object) {
     return std::all_of(step.sets.begin(), step.sets.end(), [&](const PlanAssigned& set) {
-        if (set.now()) return true;
         const std::optional<Field> now = object.fields().find(set.field);
+        if (set.now()) return !now || now->unchanged || now->value.has_value();
         if (!now || now->unchanged) return false;
         if (!set.value) return !now->value;
         const auto wanted = written(plan, settings, set, subject, bound_to(step.role, object));

@@ -35,7 +35,7 @@ namespace trueup::core {
 std::size_t step_of(const PlanRule& rule, const Settings& settings, const Meta& meta,
                     const CommandDraft& draft);
 
-/// Has the object all the values that the step sets, times of issue aside?
+/// Has the object all the values that the step sets, some time where it is one of issue?
 bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step,
                 const Subject& subject, const Facet& object);
 

@@ -133,7 +133,8 @@ PlanStep PlanCompiler::planned(const policy::Step& text) {
     }
     const auto now = [](const PlanAssigned& set) { return set.now(); };
     // Such a step would have nothing by which it is told that it was done.
-    if (!step.sets.empty() && std::all_of(step.sets.begin(), step.sets.end(), now)) {
+    if (step.verb == Verb::kUpdate && !step.sets.empty() &&
+        std::all_of(step.sets.begin(), step.sets.end(), now)) {
         flaw("a step sets nothing but {now}");
     }
     return step;

@@ -48,8 +48,8 @@ struct Target {
 struct Assignment {
     std::string column;
     std::optional<std::string> value;
-    /// `value` is the time at which the command is issued, and kNow until it is. What is so already
-    /// is told by the other columns.
+    /// `value` is the time at which the command is issued, and kNow until it is. A row that has any
+    /// value there needs no other.
     bool now = false;
     bool operator==(const Assignment&) const = default;
 };

@@ -142,6 +142,19 @@ TEST(UpdateRow, ARowThatHasAllButTheTimeOfIssueIsAlreadyDone) {
     EXPECT_EQ(fixture.database.effects, 1U);
 }
 
+// It was called done without a write, and ordered again for ever.
+TEST(UpdateRow, ATimeThatIsMissingIsWrittenWhateverElseIsThere) {
+    ExecutionFixture fixture;
+    fixture.row_without_pod();
+    Command command = fail_row();
+    command.draft.action.sets = {{"status", "running"},
+                                 {"ended_at", "2026-11-26T10:00:00.000Z", true}};
+    fixture.database.rows["7"].columns["ended_at"] = std::nullopt;
+    EXPECT_EQ(fixture.run(command).kind, OutcomeKind::kDone);
+    EXPECT_EQ(fixture.database.rows["7"].columns["ended_at"], "2026-11-26T10:00:00.000Z");
+    EXPECT_EQ(fixture.run(command).kind, OutcomeKind::kAlreadyDone);
+}
+
 TEST(UpdateRow, ATimeOfIssueAloneIsNeverThereAlready) {
     ExecutionFixture fixture;
     fixture.row_without_pod();

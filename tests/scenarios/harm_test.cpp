@@ -40,6 +40,7 @@ const std::map<std::string, std::string>& harmless() {
         {"bound_by_nobody", "no plan compiles of it"},
         {"bound_by_none", "no plan compiles of it"},
         {"bound_in_a_circle", "no plan compiles of it"},
+        {"now_puts_nothing_off", "an executor leaves alone what is there, and is asked for ever"},
         {"never_reached", "it says less than its author thinks, and does no more"},
         {"never_true", "it does nothing"},
         {"surplus_without_worth", "which one is reported is left to chance"},
