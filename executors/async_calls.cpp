@@ -106,8 +106,8 @@ void AsyncCalls::poll(Millis max_wait) {
         if (entry.asked.cluster != nullptr) clusters.insert(entry.asked.cluster);
         if (entry.database != nullptr) databases.insert(entry.database);
     }
-    // One port waits for all: a cluster, for it cannot say what it waits for, else a database. The
-    // others send what is to be sent first, and are looked at afterwards.
+    // One port waits for all: a cluster, which cannot always say what it waits for, else a
+    // database. The others send what is to be sent first, and are looked at afterwards.
     ports::Cluster* const cluster = clusters.empty() ? nullptr : *clusters.begin();
     clusters.erase(cluster);
     ports::Database* const database =
@@ -119,7 +119,8 @@ void AsyncCalls::poll(Millis max_wait) {
     };
     look();
     ports::Interest others;
-    bool known = clusters.empty();
+    bool known = true;
+    for (const ports::Cluster* each : clusters) known = each->interest(others) && known;
     for (const ports::Database* each : databases) known = each->interest(others) && known;
     if (!known) {
         const auto ports = static_cast<Millis::rep>(1 + clusters.size() + databases.size());

@@ -7,8 +7,10 @@
 #include "engine/base/loopback.h"
 
 #include <curl/curl.h>
+#include <sys/select.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -354,6 +356,29 @@ void HttpCluster::poll_beside(const ports::Interest& others, Millis max_wait,
     }
     std::move(wire_->events.begin(), wire_->events.end(), std::back_inserter(out));
     wire_->events.clear();
+}
+
+/// libcurl tells its sockets by `select`'s sets only, and leaves out what does not fit into those.
+bool HttpCluster::interest(ports::Interest& all) const {
+    std::array<fd_set, 3> sets{};
+    for (fd_set& set : sets) FD_ZERO(&set);
+    int highest = -1;
+    long timeout = -1;
+    const bool told =
+        curl_multi_fdset(wire_->multi, &sets[0], &sets[1], &sets[2], &highest) == CURLM_OK &&
+        curl_multi_timeout(wire_->multi, &timeout) == CURLM_OK;
+    std::size_t sockets = 0;
+    for (int fd = 0; fd <= highest; ++fd) {
+        pollfd wanted{fd, 0, 0};
+        if (FD_ISSET(fd, &sets[0])) wanted.events |= POLLIN;
+        if (FD_ISSET(fd, &sets[1])) wanted.events |= POLLOUT;
+        if (wanted.events == 0) continue;
+        all.sockets.push_back(wanted);
+        ++sockets;
+    }
+    if (timeout >= 0) all.at_most = std::min(all.at_most, Millis(timeout));
+    // A call has a socket of its own (HTTP/1.1); one without any waits for something else.
+    return told && sockets >= wire_->transfers.size() && wire_->waiting.empty();
 }
 
 void HttpCluster::wake() { curl_multi_wakeup(wire_->multi); }

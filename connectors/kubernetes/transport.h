@@ -44,6 +44,7 @@ class HttpCluster final : public ports::Cluster {
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
     void poll_beside(const ports::Interest& others, Millis max_wait,
                      std::vector<ports::ClusterEvent>& out) override;
+    bool interest(ports::Interest& all) const override;
     void wake() override;
 
     void send(ports::CallId call, const HttpRequest& request);

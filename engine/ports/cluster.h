@@ -98,6 +98,13 @@ class Cluster {
         poll(std::min(max_wait, others.without_sockets()), out);
     }
 
+    /// Adds what its `poll` would wait for, `wake` left out, to a wait in another place. Valid
+    /// until the port is used again. False: it cannot say.
+    virtual bool interest(Interest& all) const {
+        static_cast<void>(all);
+        return false;
+    }
+
     /// Ends the wait of the `poll` that is under way, or of the next one (wakeup.h). For any
     /// thread. A port whose `poll` never waits need not.
     virtual void wake() {}

@@ -5,9 +5,8 @@
 //   in `Log::wait`          a shard, an executor without calls under way, a source that stands by.
 //                           Ended by every append that became readable or was answered, and by
 //                           `Log::wake`: a stop, a person's question.
-//   in the `poll` of a port a source, and an executor with calls under way, which waits for its
-//                           ports in one of them (interest.h), and looks at a second cluster each
-//                           few ms. Ended by the port's own
+//   in the `poll` of a port a source, and an executor with calls under way, which waits for all
+//                           its ports in one of them (interest.h). Ended by the port's own
 //                           events and by its `wake`, which the answers of the source's appends
 //                           (`PendingAppend::tell`), all news of the log (`Log::listen`, the
 //                           executor) and whoever wants something of it call.

@@ -239,6 +239,33 @@ TEST(KubernetesTransport, AWaitEndsForTheSocketOfAnotherPort) {
     EXPECT_TRUE(more.empty());
 }
 
+TEST(KubernetesTransport, SaysWhichSocketsAThreadMayWaitForInAnotherPlace) {
+    Server quiet;
+    quiet.answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true);
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    const auto cluster = open(quiet);
+    const auto other = open(server);
+    cluster->watch(1, {});
+    ASSERT_EQ(events(*cluster, 1).size(), 1U);
+    other->get(2, ports::GetObject{{}, "w1"});
+    // The watch is silent: it is the other one's answer that ends each of these waits.
+    std::vector<ports::ClusterEvent> silent;
+    std::vector<ports::ClusterEvent> answered;
+    while (answered.empty() || answered.back().kind != Kind::kEnd) {
+        other->poll(Millis(0), answered);
+        ports::Interest interest;
+        if (answered.empty() && other->interest(interest)) {
+            EXPECT_FALSE(interest.sockets.empty());
+            cluster->poll_beside(interest, Millis(60'000), silent);
+        }
+    }
+    EXPECT_TRUE(silent.empty());
+    ports::Interest idle;
+    EXPECT_TRUE(open(server)->interest(idle)) << "it waits for nothing";
+    EXPECT_TRUE(idle.sockets.empty());
+}
+
 TEST(KubernetesTransport, LoopbackIsNeverAskedThroughAProxy) {
     ::setenv("http_proxy", "http://127.0.0.1:1", 1);
     Server server;
