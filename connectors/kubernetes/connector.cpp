@@ -59,6 +59,7 @@ void KubernetesConnector::step(SteadyTime now, Millis max_wait, Facts& out) {
     events_.clear();
     cluster_.poll(wait, events_);
     for (const ports::ClusterEvent& event : events_) dispatch(event, now, out);
+    // What they made possible does not wait for the next call.
     if (!events_.empty()) advance(now, out);
     rewind_.tell(out, before);
 }
@@ -90,8 +91,9 @@ void KubernetesConnector::dispatch(const ports::ClusterEvent& event, SteadyTime 
     } else if (verifications_.owns(event.call)) {
         const std::optional<Found> found = verifications_.feed(event, now);
         if (found && objects_.contradicts(*found)) {
-            rewind();
+            rewind();  // below what was published of it
         } else if (found && !objects_.found(*found, out)) {
+            // It was there all the time, and the list lacked it.
             list_lied(found->verification, now);
         }
     } else if (proof_.owns(event.call)) {
@@ -124,6 +126,7 @@ void KubernetesConnector::pace_progress(Millis interval) {
 void KubernetesConnector::marker_appended(BrokerTime t, SteadyTime now) {
     rewind_.marker_appended();
     proof_.marker_appended(t, shown_.position, now);
+    // No watch under the selector tells when what left it is gone (K2): it is asked for.
     if (proof_.idle() || now < next_reverify_) return;
     next_reverify_ = now + kReverifyInterval;
     for (const Verification& verification : objects_.out_of_scope())
@@ -131,6 +134,7 @@ void KubernetesConnector::marker_appended(BrokerTime t, SteadyTime now) {
 }
 
 void KubernetesConnector::prove(SteadyTime now, Facts& out) {
+    // K3: what is still being asked for, and what could not be read, a proof would cover up.
     const bool told = verifications_.empty() || !TRUEUP_GUARD("kubernetes_lookups_first");
     const bool whole = hole_ == Hole::kNone || !TRUEUP_GUARD("kubernetes_no_hole");
     const ProgressProof::Stream stream{shown_.position, watch_.up(), told && whole};
@@ -149,6 +153,8 @@ void KubernetesConnector::prove(SteadyTime now, Facts& out) {
             return;
         }
         case ProgressProof::Verdict::kSilent:
+            // The server owes an answer, and the stream is as it was: it is kept, and proves
+            // nothing.
             failed("progress: " + proof_.trouble());
             next_proof_ = now + std::min(proof_.retry_after(), kMostAsked);
             out.push_back(plain(Fact::Kind::kAlive));
@@ -169,6 +175,7 @@ void KubernetesConnector::beat(SteadyTime now, Facts& out) {
     if (due && watch_.up() && away_for_too_long()) give_up_stream(now);
     using Proof = Streaming::Proof;
     const Proof proof = streaming() != nullptr ? streaming()->proof : Proof::kAwaitsEpoch;
+    // The first proof behind an epoch is not left to the next heartbeat: every rule waits for it.
     const bool begun = proof != Proof::kAwaitsEpoch || !TRUEUP_GUARD("kubernetes_epoch_first");
     const bool provable =
         begun && watch_.up() && hole_ == Hole::kNone && proof_.idle() && now >= next_proof_;
