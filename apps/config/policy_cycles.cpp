@@ -24,24 +24,19 @@ struct Left {
     void spend(std::size_t some) { states -= std::min(states, some); }
 };
 
-bool sets(const policy::Case& found, const policy::FieldRef& field) {
-    return std::any_of(found.steps.begin(), found.steps.end(), [&](const policy::Step& step) {
-        return step.role == field.role &&
-               std::any_of(step.sets.begin(), step.sets.end(),
-                           [&](const auto& set) { return set.field == field.field; });
-    });
+bool is_now(const policy::Assigned& set) {
+    return set.value && set.value->size() == 1 &&
+           set.value->front().kind == policy::Piece::Kind::kNow;
 }
 
-/// The same to anything but a time of issue, which is not written where a row has all the rest.
-bool moves(const policy::Case& found, const policy::FieldRef& field) {
-    policy::Case rest = found;
-    for (policy::Step& step : rest.steps) {
-        std::erase_if(step.sets, [](const policy::Assigned& set) {
-            return set.value && set.value->size() == 1 &&
-                   set.value->front().kind == policy::Piece::Kind::kNow;
-        });
-    }
-    return sets(rest, field);
+/// `but_now`: to anything but a time of issue, which is not written where a row has all the rest.
+bool sets(const policy::Case& found, const policy::FieldRef& field, bool but_now = false) {
+    return std::any_of(found.steps.begin(), found.steps.end(), [&](const policy::Step& step) {
+        return step.role == field.role &&
+               std::any_of(step.sets.begin(), step.sets.end(), [&](const auto& set) {
+                   return set.field == field.field && !(but_now && is_now(set));
+               });
+    });
 }
 
 /// Does it change what rules find?
@@ -62,7 +57,7 @@ bool changes(const policy::Case& found) {
 bool puts_off(const policy::Case& found) {
     if (!found.past) return false;
     const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
-    return moves(found, found.past->from) || (length != nullptr && moves(found, *length));
+    return sets(found, found.past->from, true) || (length != nullptr && sets(found, *length, true));
 }
 
 /// A deletion of what is not there is behind it at once.

@@ -175,10 +175,10 @@ void KubernetesConnector::beat(SteadyTime now, Facts& out) {
     if (due && watch_.up() && away_for_too_long()) give_up_stream(now);
     using Proof = Streaming::Proof;
     const Proof proof = streaming() != nullptr ? streaming()->proof : Proof::kAwaitsEpoch;
-    // The first proof behind an epoch is not left to the next heartbeat: every rule waits for it.
     const bool begun = proof != Proof::kAwaitsEpoch || !TRUEUP_GUARD("kubernetes_epoch_first");
     const bool provable =
         begun && watch_.up() && hole_ == Hole::kNone && proof_.idle() && now >= next_proof_;
+    // The first proof behind an epoch is not left to the next heartbeat: every rule waits for it.
     if (!due && !(proof == Proof::kAtOnce && provable)) return;
     heartbeats_.beat(now);
     if (!provable) {
