@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kKinds{RequestKind::kApprove,   RequestKind::kDismiss, RequestKind::kHold,
                             RequestKind::kRelease,   RequestKind::kPause,   RequestKind::kResume,
                             RequestKind::kReconcile, RequestKind::kRelist,  RequestKind::kTerminate,
-                            RequestKind::kEnable,    RequestKind::kDisable};
+                            RequestKind::kRequest,   RequestKind::kEnable,  RequestKind::kDisable};
 
 RequestKind kind_of(const std::string& name) {
     for (const RequestKind kind : kKinds) {
@@ -91,6 +91,11 @@ const char* misplaced(const Request& request) {
     if (!on_rules && !(request.rules.empty() && request.seen.empty())) {
         return "rules, and seen as a list, are only for the kinds enable and disable";
     }
+    const bool by_name = request.kind == RequestKind::kRequest;
+    if (by_name == request.name.empty()) {
+        return by_name ? "the kind request needs a name: of one of the policy's requests"
+                       : "name is for the kind request only";
+    }
     if (on_rules && request.scope.finding_offset) {
         return "seen must be a list of journal offsets here, one for each shard";
     }
@@ -116,6 +121,7 @@ Result<Request> request_of(const std::string& text) {
                                 {"source", &scope.source},
                                 {"reason", &scope.reason},
                                 {"finding", &finding},
+                                {"name", &request.name},
                                 {"comment", &request.comment}}) {
         if (!take_text(body, name, *member)) return wrong(std::string(name) + " is a text");
     }
@@ -131,7 +137,7 @@ Result<Request> request_of(const std::string& text) {
     if (request.kind == RequestKind::kUnspecified) {
         return wrong(
             "kind must be approve, dismiss, hold, release, pause, resume, reconcile, relist, "
-            "terminate, enable or disable");
+            "terminate, request, enable or disable");
     }
     if (const char* why = misplaced(request)) return wrong(why);
     if (finding.empty()) return request;

@@ -133,7 +133,9 @@ Answer ask(const Backends& backends, const Caller& caller, const std::string& bo
     if (!request) return refusal(400, request.error().what);
     const bool enables = request->kind == RequestKind::kEnable;
     const Role least = enables ? Role::kAdmin : Role::kOps;
-    if (request->kind != RequestKind::kTerminate && caller.role < least) {
+    const bool as_owner =
+        request->kind == RequestKind::kTerminate || request->kind == RequestKind::kRequest;
+    if (!as_owner && caller.role < least) {
         return forbidden(caller, least);
     }
     return take(backends, caller, std::move(*request));

@@ -184,6 +184,12 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
         "trueup terminate graph-instances/wrapper-7 -c trueup.yaml")
         ->add_option("SUBJECT", o.subject, "For example graph-instances/wrapper-7")
         ->required();
+    CLI::App* request =
+        add("request", "request", "Ask for what a rule with `requested: NAME` does about a subject",
+            "trueup request drain workers/worker-7 -c trueup.yaml");
+    request->add_option("NAME", o.name, "One of the policy's requests, as in `trueup policy show`")
+        ->required();
+    request->add_option("SUBJECT", o.subject, "For example workers/worker-7")->required();
     add_policy_name(*add("reconcile", "reconcile", "Judge every subject again, now",
                          "trueup reconcile -c trueup.yaml"),
                     o, "default all");

@@ -114,6 +114,7 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) body[name] = value;
     };
+    add("name", options.name);
     add("policy", options.policy);
     add("subject", options.subject);
     add("rule", options.rule);

@@ -1,5 +1,5 @@
 // What an operator asks of a running `trueup up`, over its HTTP side: `trueup findings`, `pause`,
-// `resume`, `hold`, `release`, `reconcile`, `terminate`, `cleanup`.
+// `resume`, `hold`, `release`, `reconcile`, `terminate`, `request`, `cleanup`.
 //
 // Exit codes of all of them: 0 it was granted, or shown; 1 the engine refused it, with its
 // sentence; 2 nothing was asked, since the engine does not answer or the command line is wrong.
@@ -23,6 +23,7 @@ struct OperateOptions {
     std::string rule;
     std::string source;
     std::string comment;  ///< why, for the record
+    std::string name;     ///< of one of the policy's requests
     std::string reason;   ///< of many findings: what they wait for
     /// `3f2a91c0…@1842`: a finding as `findings list` shows it, with what was seen of it.
     std::string handle;
@@ -44,7 +45,8 @@ int run_findings_list(const OperateOptions& options);
 int run_findings_show(const OperateOptions& options);
 int run_findings_approve(const OperateOptions& options);
 int run_findings_dismiss(const OperateOptions& options);
-/// One request of this kind (`pause`, `resume`, `hold`, `release`, `pass`, `terminate`).
+/// One request of this kind (`pause`, `resume`, `hold`, `release`, `reconcile`, `terminate`,
+/// `request`).
 int run_request(const OperateOptions& options, const std::string& kind);
 /// G16: shows the orphans that are there, asks, and approves their deletion.
 int run_cleanup(const OperateOptions& options);

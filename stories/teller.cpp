@@ -98,11 +98,12 @@ void Teller::speak_of_source(Saying& said) {
 }
 
 void Teller::fail_verb(const Saying& said) const {
-    std::vector<std::string> known{
-        "known",        "own",    "begin",     "end",       "progress", "alive",   "hole",
-        "clock",        "expect", "quiet",     "silent",    "tick",     "count",   "outcome",
-        "rule",         "policy", "hold",      "approve",   "dismiss",  "pause",   "release",
-        "unquarantine", "resume", "reconcile", "terminate", "enable",   "disable", "text"};
+    std::vector<std::string> known{"known",   "own",          "begin",   "end",       "progress",
+                                   "alive",   "hole",         "clock",   "expect",    "quiet",
+                                   "silent",  "tick",         "count",   "outcome",   "rule",
+                                   "policy",  "hold",         "approve", "dismiss",   "pause",
+                                   "release", "unquarantine", "resume",  "reconcile", "terminate",
+                                   "request", "enable",       "disable", "text"};
     for (const policy::Role& role : world_.settings.text->roles) known.push_back(role.name);
     std::sort(known.begin(), known.end());
     said.fail("`" + said.verb() + "` is no verb of a story; " + did_you_mean(said.verb(), known));
@@ -158,6 +159,7 @@ bool Teller::asks(Saying& said) {
                                                            {"pause", RequestKind::kPause},
                                                            {"resume", RequestKind::kResume},
                                                            {"terminate", RequestKind::kTerminate},
+                                                           {"request", RequestKind::kRequest},
                                                            {"reconcile", RequestKind::kReconcile}};
     const auto kind = kKinds.find(verb);
     if (kind == kKinds.end()) return false;
@@ -171,6 +173,7 @@ bool Teller::asks(Saying& said) {
     const bool refused = said.flag("refused");
     const bool forged = said.flag("forged");
     request.drop = verb == "dismiss" && said.flag("drop");
+    if (verb == "request") request.name = said.word("the name of one of the policy's requests");
     const bool on_all = verb == "pause" || verb == "resume" || verb == "reconcile";
     if (!on_all) aim(said, request.scope);
     said.end_flags();

@@ -55,7 +55,16 @@ void PolicyReader::read_rule(const Tree& tree) {
 /// The name of a request of the policy.
 void PolicyReader::read_requested(Section& section, policy::Rule& rule) {
     rule.requested = section.text("requested");
-    if (rule.requested.empty() || policy_.requests.count(rule.requested) != 0) return;
+    if (rule.requested.empty()) return;
+    // What is granted is granted for one rule, and is over once that one has done it.
+    for (const policy::Rule& other : policy_.rules) {
+        if (other.requested != rule.requested) continue;
+        section.problem("requested",
+                        fmt::format("is '{}', which rules.{} waits for already; write both as "
+                                    "cases of one rule, or give this one a request of its own",
+                                    rule.requested, other.name));
+    }
+    if (policy_.requests.count(rule.requested) != 0) return;
     std::vector<std::string> known;
     for (const auto& [name, owner] : policy_.requests) known.push_back(name);
     section.problem("requested",

@@ -43,6 +43,7 @@ std::string encode_request(const Request& request) {
     if (!request.issued_by.empty()) m.set_issued_by(request.issued_by);
     if (!request.comment.empty()) m.set_comment(request.comment);
     if (!request.role.empty()) m.set_role(request.role);
+    if (!request.name.empty()) m.set_name(request.name);
     if (request.drop) m.set_drop(true);
     for (const NamedRule& named : request.rules) {
         v1::NamedRule& out = *m.add_rules();
@@ -69,6 +70,7 @@ Result<Request> decode_request(std::string_view bytes) {
     request.issued_by = m.issued_by();
     request.comment = m.comment();
     request.role = m.role();
+    request.name = m.name();
     request.drop = m.drop();
     for (const v1::NamedRule& named : m.rules()) {
         NamedRule& out = request.rules.emplace_back();

@@ -105,6 +105,24 @@ void FoldRun::dismiss(Entry& entry, Finding& finding) {
     --meta_.open_findings;
 }
 
+/// Takes back what was asked for, where that is meant and no command of it is under way; also
+/// where it came to no finding yet. Its name; empty: nothing is taken back.
+std::string FoldRun::withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id) {
+    auto& request = entry.subject.request;
+    const std::vector<PlanRule>& rules = state_.plan->rules;
+    bool meant = !id && (rule == kEveryRule || rules[rule.value()].asked_by(request));
+    for (const Finding& finding : entry.subject.findings) {
+        if (!rules[finding.rule.value()].asked_by(request)) continue;
+        if (finding.command) return {};
+        meant = meant || is_about(finding, rule, id);
+    }
+    if (!request || !meant) return {};
+    std::string name = std::move(request->name);
+    request.reset();
+    state_.subjects.mark_dirty(entry);
+    return name;
+}
+
 FoldRun::Answer FoldRun::dismiss(const Request& request) {
     const RequestScope& scope = request.scope;
     Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
@@ -112,18 +130,19 @@ FoldRun::Answer FoldRun::dismiss(const Request& request) {
     const RuleNumber rule = state_.plan->rule(scope.rule);
     if (entry->subject.ending) return drop_ending(*entry, request, rule);
     std::uint32_t count = 0;
+    const std::string withdrawn = withdraw(*entry, rule, scope.finding_id);
     for (Finding& finding : entry->subject.findings) {
         const bool meant = is_about(finding, rule, scope.finding_id);
         if (!meant || finding.command || finding.dismissed) continue;
         dismiss(*entry, finding);
         ++count;
     }
-    if (count == 0) {
+    if (count == 0 && withdrawn.empty()) {
         return {false, "nothing open about " + quoted(scope.subject) +
                            " is meant, or its command is under way"};
     }
-    entry->subject.termination.reset();
     mark(*entry);
+    if (count == 0) return {true, "the request " + quoted(withdrawn) + " is withdrawn"};
     return {true, many(count) + " dismissed until the disagreement is gone"};
 }
 
@@ -149,7 +168,7 @@ FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, RuleN
     const std::string left = progress_of(*state_.plan, ending);
     dismiss(entry, face);
     forget_ending(entry);
-    entry.subject.termination.reset();
+    entry.subject.request.reset();
     mark(entry);
     return {true, "dropped: " + left};
 }

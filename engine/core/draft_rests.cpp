@@ -194,10 +194,10 @@ void Draft::say_fields(const Facet& object) {
     for (const std::uint16_t index : found_.mentions[number]) say(object, number, index);
     // R7
     const PlanRule& rule = on_.rule();
-    const bool owners = on_.subject.termination && on_.subject.termination->owners;
+    const bool owners = rule.asked_by(on_.subject.request) && on_.subject.request->owners;
     if (rule.owner.role != number || !owners) return;
     add({Kind::kField, name_of_source(object.source), object.object_id,
-         role_of(number).fields[rule.owner.field].name, on_.subject.termination->by});
+         role_of(number).fields[rule.owner.field].name, on_.subject.request->by});
 }
 
 void Draft::say(const Facet& object, Role number, std::uint16_t index) {

@@ -63,7 +63,7 @@ void FoldRun::close_ending(Entry& entry, Reason reason) {
     if (reason == Reason::kDone) {
         ++meta_.rules[ending.rule.value()].mended;
         aftermath_of(entry).ended = Ended{ending.rule, ending.target};
-        subject.termination.reset();
+        subject.request.reset();
     }
     const Finding& face = open(entry, ending.rule, ending.object_id);
     resolve(entry, static_cast<std::size_t>(&face - subject.findings.data()), reason);

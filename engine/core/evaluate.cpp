@@ -69,20 +69,20 @@ void Evaluation::show(const PlanCase& each) const {
 }
 
 bool Evaluation::asked_for() const {
-    const auto& termination = on_.subject.termination;
-    if (!termination) {
+    const auto& request = on_.subject.request;
+    if (!rule_.asked_by(request)) {
         note("request", "nobody asked for it", "a request");
         return false;
     }
-    if (!termination->owners) return true;
-    if (watch_) note("request", termination->by + " asked for it", "a request of its owner");
+    if (!request->owners) return true;
+    if (watch_) note("request", request->by + " asked for it", "a request of its owner");
     if (!shows(rule_.owner.role) && !all_known(rule_.owner.role)) return true;  // it may be theirs
     return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
         if (seen.role != rule_.owner.role) return false;
         const PlanValue owner = value_of(role(seen.role), rule_.owner.field, seen);
-        const bool theirs = owner.kind == PlanValue::Kind::kUnsent || owner.text == termination->by;
+        const bool theirs = owner.kind == PlanValue::Kind::kUnsent || owner.text == request->by;
         if (watch_) {
-            watch_->field(seen, rule_.owner.field, termination->by, Truth::of(theirs));
+            watch_->field(seen, rule_.owner.field, request->by, Truth::of(theirs));
         }
         return theirs;
     });
@@ -185,17 +185,17 @@ Decision Evaluation::reported(const Facet& about) const {
 
 /// Is what was bound theirs who asked for it?
 Truth Evaluation::owned(const Found& bound) const {
-    const auto& termination = on_.subject.termination;
-    if (!rule_.on_request() || !termination || !termination->owners) return Truth::of(true);
+    const auto& request = on_.subject.request;
+    if (!rule_.asked_by(request) || !request->owners) return Truth::of(true);
     const Seen* object = bound[rule_.owner.role];
     const PlanValue owner = object == nullptr
                                 ? PlanValue{PlanValue::Kind::kUnsent, {}}
                                 : value_of(role(object->role), rule_.owner.field, *object);
     const Truth truth = owner.kind == PlanValue::Kind::kUnsent
                             ? Truth::unknown(Reason::kIncomplete)
-                            : Truth::of(owner.text == termination->by);
+                            : Truth::of(owner.text == request->by);
     watch_.at(Stage::kAsked);
-    note(rule_.owner, termination->by, bound, truth);
+    note(rule_.owner, request->by, bound, truth);
     return truth;
 }
 

@@ -36,12 +36,13 @@ void FoldRun::void_dismissals(Entry& entry) {
 
 void FoldRun::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     const bool nothing = verdict.kind == Verdict::Kind::kHealthy && verdict.wait == Wait{};
-    if (nothing && entry.subject.findings.empty() && !entry.subject.termination) return;
+    if (nothing && entry.subject.findings.empty() && !entry.subject.request) return;
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) wait_for(verdict.wait);
-    if (verdict.kind == Verdict::Kind::kHealthy && state_.plan->rules[rule.value()].on_request() &&
-        entry.subject.termination && !under_way(entry.subject, rule)) {
-        entry.subject.termination.reset();  // there is nothing to end any more
+    if (verdict.kind == Verdict::Kind::kHealthy &&
+        state_.plan->rules[rule.value()].asked_by(entry.subject.request) &&
+        !under_way(entry.subject, rule)) {
+        entry.subject.request.reset();  // there is nothing to do any more
         state_.subjects.mark_dirty(entry);
     }
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;

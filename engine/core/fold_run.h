@@ -104,9 +104,12 @@ class FoldRun {
     Answer resume(const Request& request);
     Answer relist(const Request& request);
     Answer no_such_source(const Request& request) const;
-    Answer terminate(const Request& request);
+    Answer make_request(const Request& request);
+    std::string may_not_ask(Entry& entry, const Request& request, const PlanRule& rule);
+    std::string being_ended(const Subject& subject) const;
     Answer join_ending(Entry& entry, RuleNumber rule);
-    RuleNumber rule_on_request() const;
+    RuleNumber rule_for(std::string_view name) const;
+    Answer no_such_request(const Request& request) const;
     bool paused(RuleNumber rule) const;
 
     // approvals.cpp: what they say of findings
@@ -115,6 +118,7 @@ class FoldRun {
     std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
     Answer dismiss(const Request& request);
     void dismiss(Entry& entry, Finding& finding);
+    std::string withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id);
     Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);
 
     // enabling.cpp: who may act by himself
@@ -135,7 +139,7 @@ class FoldRun {
     // judge.cpp: one subject is judged
     void judge(std::size_t marked);
     void recount(Entry& entry);
-    void expire_termination(Entry& entry);
+    void expire_request(Entry& entry);
     bool acting(RuleNumber rule) const;
     bool goes_on(const Ending& ending) const;
     Aftermath& aftermath_of(Entry& entry);
@@ -200,6 +204,7 @@ class FoldRun {
     void take_outcome(const ItemView& item, const Outcome& outcome);
     static bool of_a_former(const Subject& subject, const Finding& finding);
     void settle_finding(Entry& entry, std::size_t index, const Outcome& outcome);
+    void end_request(Entry& entry, const Finding& finding);
     void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
     void late_write(Entry& entry, BrokerTime time);
     void note_write(Entry& entry, const Command& command, OutcomeKind kind, BrokerTime time);

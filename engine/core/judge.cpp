@@ -11,7 +11,7 @@ namespace trueup::core {
 
 namespace {
 
-constexpr Millis kTerminationHolds{86'400'000};  // without an end of it
+constexpr Millis kRequestHolds{86'400'000};
 constexpr std::size_t kMostEnds = 16;  // that a ledger needs to know: backoffs stop growing sooner
 
 /// Those that the bits do not rule out.
@@ -27,9 +27,9 @@ RuleSet that_fit(const Plan& plan, const Bits& may, const Word& word) {
 /// object without a key also those that report it.
 void add_open(const Plan& plan, const Subject& subject, RuleSet& rules) {
     for (const Finding& finding : subject.findings) rules.add(finding.rule);
-    if (!subject.termination && !subject.reference()) return;
+    if (!subject.request && !subject.reference()) return;
     for (std::size_t i = 0; i < plan.rules.size(); ++i) {
-        const bool asked = subject.termination && plan.rules[i].on_request();
+        const bool asked = plan.rules[i].asked_by(subject.request);
         if (asked || (subject.reference() && plan.rules[i].keyless)) {
             rules.add(RuleNumber(static_cast<std::uint8_t>(i)));
         }
@@ -59,7 +59,7 @@ void FoldRun::judge(std::size_t marked) {
     if (state_.plan->ledger) keep_ledger(entry, marked_[marked].word);
     if (found) void_dismissals(entry);
     if (subject.aftermath) tend_aftermath(entry);
-    if (subject.termination) expire_termination(entry);
+    if (subject.request) expire_request(entry);
     if (subject.ending) tend_ending(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {
         judge_rules(entry, marked_[marked].word);
@@ -105,18 +105,19 @@ void FoldRun::recount(Entry& entry) {
 }
 
 /// What was granted a day ago and never came to an act is told so, and is nobody's wish any more.
-void FoldRun::expire_termination(Entry& entry) {
+void FoldRun::expire_request(Entry& entry) {
     Subject& subject = entry.subject;
     if (subject.ending) return;
-    const JournalTime over = subject.termination->since + kTerminationHolds;
+    const JournalTime over = subject.request->since + kRequestHolds;
     if (meta_.now < over) return wait_for({over, kNoSource, {}});
     for (std::size_t i = subject.findings.size(); i > 0; --i) {
         const Finding& finding = subject.findings[i - 1];
-        if (!state_.plan->rules[finding.rule.value()].on_request() || finding.dismissed) continue;
+        const PlanRule& rule = state_.plan->rules[finding.rule.value()];
+        if (!rule.asked_by(subject.request) || finding.dismissed) continue;
         if (finding.command) return;  // its outcome comes first
         resolve(entry, i - 1, Reason::kExpired);
     }
-    subject.termination.reset();
+    subject.request.reset();
     state_.subjects.mark_dirty(entry);
 }
 

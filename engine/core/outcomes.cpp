@@ -144,6 +144,15 @@ bool FoldRun::of_a_former(const Subject& subject, const Finding& finding) {
     });
 }
 
+/// What was asked for once is done once. Deletes go on until there is nothing left for them.
+void FoldRun::end_request(Entry& entry, const Finding& finding) {
+    const PlanRule& rule = state_.plan->rules[finding.rule.value()];
+    const Action::Kind kind = finding.command->draft.action.kind;
+    const bool once = kind == Action::Kind::kUpdateRow || kind == Action::Kind::kCreatePod ||
+                      kind == Action::Kind::kCreateObject;
+    if (once && rule.asked_by(entry.subject.request)) entry.subject.request.reset();
+}
+
 void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {
     Finding& finding = entry.subject.findings[index];
     const bool done =
@@ -170,6 +179,7 @@ void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& out
         finding.command.reset();
     } else {
         meta_.rules[finding.rule.value()].mended += done ? 1U : 0U;
+        if (done) end_request(entry, finding);
         resolve(entry, index, reason_of(outcome.kind));
     }
 }

@@ -7,6 +7,7 @@
 #include "engine/base/id.h"
 #include "engine/core/plan_role.h"
 #include "engine/model/rule.h"
+#include "engine/model/subject.h"
 
 #include <cstdint>
 #include <optional>
@@ -118,7 +119,8 @@ struct PlanRule {
     bool since_first_seen = false;
     bool keyless = false;  ///< judges objects without a key, too
     std::vector<Millis> backoff;
-    FieldAt owner;  ///< of who may ask; kNoRole: it does not wait for being asked
+    std::string requested;  ///< the name of the request that it waits for; empty: for none
+    FieldAt owner;          ///< of who may make that request; kNoRole: it waits for none
     /// The list of its case that ends something, in order; empty: it has none.
     std::vector<PlanStep> ending;
     Hash128 ending_hash;
@@ -126,6 +128,10 @@ struct PlanRule {
     std::string unable;
 
     bool on_request() const { return owner.role != kNoRole; }
+    /// Is it this one that somebody asked for?
+    bool asked_by(const Boxed<StandingRequest>& request) const {
+        return request && on_request() && request->name == requested;
+    }
     bool operator==(const PlanRule&) const = default;
 };
 

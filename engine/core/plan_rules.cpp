@@ -111,11 +111,11 @@ void PlanCompiler::add(const RuleSettings& settings) {
 /// Who may ask for what the rule does; empty: it needs no request.
 void PlanCompiler::request(const std::string& name, PlanRule& made) {
     if (name.empty()) return;
-    if (name != "terminate") made.unable = "this build has no request '" + name + "'";
     const auto found = policy_.requests.find(name);
     if (found == policy_.requests.end()) {
         flaw("the policy has no request '" + name + "'");
     } else {
+        made.requested = name;
         made.owner = at(found->second);
     }
 }

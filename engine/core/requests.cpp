@@ -11,6 +11,19 @@
 
 namespace trueup::core {
 
+namespace {
+
+bool by_role(const Request& request) { return request.role == "ops" || request.role == "admin"; }
+
+bool takes_away(const PlanRule& rule) {
+    return std::any_of(rule.cases.begin(), rule.cases.end(), [](const PlanCase& each) {
+        return std::any_of(each.steps.begin(), each.steps.end(),
+                           [](const PlanStep& step) { return policy::takes_away(step.verb); });
+    });
+}
+
+}  // namespace
+
 void FoldRun::take_request(const ItemView& item, const Request& request) {
     if (!item.authentic && TRUEUP_GUARD("request_authentic")) {
         ++meta_.counters.unauthenticated;
@@ -80,7 +93,8 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
             meta_.pass.asked = true;
             return {true, "every subject is judged again now"};
         case RequestKind::kTerminate:
-            return terminate(request);
+        case RequestKind::kRequest:
+            return make_request(request);
         case RequestKind::kEnable:
             return enable(request);
         case RequestKind::kDisable:
@@ -167,44 +181,59 @@ FoldRun::Answer FoldRun::relist(const Request& request) {
     return {true, "the source is listed again soon"};
 }
 
-/// Who asks must own the instance, or have a role that may end those of others (G8).
-FoldRun::Answer FoldRun::terminate(const Request& request) {
-    Entry* entry = request.scope.subject.empty() ? nullptr : find(request.scope.subject);
-    if (entry == nullptr || entry->subject.facets.empty()) {
-        return {false, "there is no instance " + quoted(request.scope.subject)};
-    }
-    const bool by_role = request.role == "ops" || request.role == "admin";
-    const RuleNumber rule = rule_on_request();
-    if (rule == kEveryRule) return {false, "this policy ends nothing on request"};
-    look(*entry, facts_);
+/// Why the one who asks may not; empty: he may. Who asks must own the subject, or have a role that
+/// may ask it of those of others (G8).
+std::string FoldRun::may_not_ask(Entry& entry, const Request& request, const PlanRule& rule) {
+    if (by_role(request) || !TRUEUP_GUARD("terminate_needs_owner")) return {};
+    look(entry, facts_);
     const bool owns =
-        !request.issued_by.empty() &&
-        owned_by(*state_.plan, state_.plan->rules[rule.value()], facts_, request.issued_by);
-    if (!by_role && !owns && TRUEUP_GUARD("terminate_needs_owner")) {
-        return {false, quoted(request.issued_by) + " neither owns " +
-                           quoted(request.scope.subject) + " nor has the role ops or admin"};
+        !request.issued_by.empty() && owned_by(*state_.plan, rule, facts_, request.issued_by);
+    return owns ? ""
+                : quoted(request.issued_by) + " neither owns " + quoted(request.scope.subject) +
+                      " nor has the role ops or admin";
+}
+
+/// Has the rule that waits for it do about the subject what it does.
+FoldRun::Answer FoldRun::make_request(const Request& request) {
+    const std::string& key = request.scope.subject;
+    Entry* entry = key.empty() ? nullptr : find(key);
+    if (entry == nullptr || entry->subject.facets.empty()) {
+        return {false, "there is no subject " + quoted(key)};
     }
-    if (!acting(rule)) {
-        const std::string name(state_.plan->rules[rule.value()].name);
-        return {false, "nothing is ended on request: " + name + " is set to " +
-                           std::string(name_of(meta_.settings.rules[rule.value()].mode)) +
+    const std::string name(asked_name(request));
+    const RuleNumber number = rule_for(name);
+    if (number == kEveryRule) return no_such_request(request);
+    const PlanRule& rule = state_.plan->rules[number.value()];
+    if (std::string why = may_not_ask(*entry, request, rule); !why.empty()) return {false, why};
+    if (!acting(number)) {
+        return {false, "nothing comes of the request " + quoted(name) + ": " + rule.name +
+                           " is set to " +
+                           std::string(name_of(meta_.settings.rules[number.value()].mode)) +
                            "; set its mode to approve or enforce"};
     }
-    entry->subject.termination = Termination{request.issued_by, !by_role, meta_.now};
+    Subject& subject = entry->subject;
+    if (subject.request && subject.request->name != name) {
+        return {false, subject.request->by + " asked for " + quoted(subject.request->name) +
+                           ", and that is not done yet: wait for it, or dismiss it"};
+    }
+    if (subject.ending && !takes_away(rule)) {
+        return {false, being_ended(subject) + ": nothing else can be asked of it"};
+    }
+    subject.request = StandingRequest{name, request.issued_by, !by_role(request), meta_.now};
     // If that one comes to nothing, what was asked for now is still to be done.
-    if (entry->subject.ending) return join_ending(*entry, rule);
+    if (subject.ending) return join_ending(*entry, number);
+    look(*entry, facts_);
     const Verdict verdict = state_.judge(
-        {*state_.plan, entry->subject, facts_, references(), meta_.settings, rule, meta_.now});
+        {*state_.plan, subject, facts_, references(), meta_.settings, number, meta_.now});
     if (verdict.kind == Verdict::Kind::kHealthy) {
-        entry->subject.termination.reset();
-        return {false, "there is nothing to end: " + quoted(request.scope.subject) +
-                           " has no live row, or its pod is out of scope"};
+        subject.request.reset();
+        return {false, "there is nothing to do: " + rule.name + " does not apply to " +
+                           quoted(key) + "; `trueup why` says why"};
     }
     state_.subjects.mark_dirty(*entry);
     mark(*entry);
-    if (enabled(rule)) return {true, "it will be ended"};
-    return {true, "it will be ended once an operator approves it: " +
-                      state_.plan->rules[rule.value()].name + " is not enabled"};
+    if (enabled(number)) return {true, rule.name + " carries it out"};
+    return {true, rule.name + " carries it out once an operator approves it: it is not enabled"};
 }
 
 /// It is being ended already. One that stands still, since its rule was switched off, goes on under
@@ -217,19 +246,35 @@ FoldRun::Answer FoldRun::join_ending(Entry& entry, RuleNumber rule) {
     }
     state_.subjects.mark_dirty(entry);
     mark(entry);
-    const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
-    return {true, "being ended by " + std::string(state_.plan->rules[ending.by.value()].name) +
-                      ", since " + std::to_string(since.count()) + " s"};
+    return {true, being_ended(entry.subject)};
 }
 
-/// The rule that carries out what somebody asked for; kEveryRule: the policy has none.
-RuleNumber FoldRun::rule_on_request() const {
+/// By which rule, and since when.
+std::string FoldRun::being_ended(const Subject& subject) const {
+    const Ending& ending = *subject.ending;
+    const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
+    return "being ended by " + std::string(state_.plan->rules[ending.by.value()].name) +
+           ", since " + std::to_string(since.count()) + " s";
+}
+
+/// The rule that waits for being asked by that name; kEveryRule: the policy has none.
+RuleNumber FoldRun::rule_for(std::string_view name) const {
     const auto rules = static_cast<std::uint8_t>(state_.plan->rules.size());
     for (std::uint8_t number = 0; number < rules; ++number) {
-        const RuleNumber rule(number);
-        if (state_.plan->rules[rule.value()].on_request()) return rule;
+        const PlanRule& rule = state_.plan->rules[number];
+        if (rule.on_request() && rule.requested == name) return RuleNumber(number);
     }
     return kEveryRule;
+}
+
+FoldRun::Answer FoldRun::no_such_request(const Request& request) const {
+    std::vector<std::string> names;
+    for (const PlanRule& rule : state_.plan->rules) {
+        if (rule.on_request()) names.push_back(rule.requested);
+    }
+    const std::string name(asked_name(request));
+    return {false, "no rule of this policy waits for the request " + quoted(name) +
+                       (names.empty() ? "" : "; " + did_you_mean(name, names))};
 }
 
 }  // namespace trueup::core

@@ -138,11 +138,23 @@ void fields(A& a, Of<A, Ledger>& ledger) {
     });
 }
 
-template <typename A>
-void fields(A& a, Of<A, Termination>& termination) {
-    a.text(termination.by);
-    a.flag(termination.owners);
-    a.time(termination.since);
+/// Whether it is of owners only, and, two more, that a name follows: older rows have none, and mean
+/// `terminate`.
+constexpr std::uint64_t kNameFollows = 2;
+
+void fields(ByteWriter& out, const StandingRequest& request) {
+    const bool named = request.name != kTerminateName;
+    out.text(request.by);
+    out.number((request.owners ? 1U : 0U) + (named ? kNameFollows : 0U));
+    if (named) out.text(request.name);
+    out.time(request.since);
+}
+void fields(ByteReader& in, StandingRequest& request) {
+    in.text(request.by);
+    const std::uint64_t word = in.number();
+    request.owners = (word & 1U) != 0;
+    if ((word & kNameFollows) != 0) in.text(request.name);
+    in.time(request.since);
 }
 
 template <typename A>
@@ -196,7 +208,7 @@ void fields(A& a, Of<A, Subject>& subject) {
     a.optional(subject.ledger, whole);
     for (auto& count : subject.counted) a.number(count);
     a.flag(subject.held);
-    a.optional(subject.termination, whole);
+    a.optional(subject.request, whole);
     a.optional(subject.ending, whole);
     a.optional(subject.aftermath, whole);
     a.flag(subject.present);

@@ -14,22 +14,29 @@ namespace trueup {
 
 enum class RequestKind : std::uint8_t {
     kUnspecified = 0,
-    kApprove = 1,      ///< let what the findings of the scope propose go
-    kDismiss = 2,      ///< end the findings of the scope without a command
-    kHold = 3,         ///< nothing may happen to the subject
-    kRelease = 4,      ///< ends a hold; of a source: believe its next epoch, however small
-    kPause = 5,        ///< issue no command of the rule, or of any
-    kResume = 6,       ///< ends a pause
-    kRelist = 7,       ///< the source takes a complete snapshot soon
-    kReconcile = 8,    ///< starts a pass over all subjects at once
-    kTerminate = 9,    ///< ends the subject's instance, if the one who asks may (G8)
+    kApprove = 1,    ///< let what the findings of the scope propose go
+    kDismiss = 2,    ///< end the findings of the scope without a command
+    kHold = 3,       ///< nothing may happen to the subject
+    kRelease = 4,    ///< ends a hold; of a source: believe its next epoch, however small
+    kPause = 5,      ///< issue no command of the rule, or of any
+    kResume = 6,     ///< ends a pause
+    kRelist = 7,     ///< the source takes a complete snapshot soon
+    kReconcile = 8,  ///< starts a pass over all subjects at once
+    kTerminate =
+        9,  ///< kRequest for `terminate` (G8), as it is said since before there were others
     kSourceHint = 10,  ///< a shard's to connectors: relist the source, or else heartbeat often
     /// An engine's word to executors: it started with the rule in a mode that does not act, or the
     /// rule means something else now, so what was ordered before is not to be carried out.
     kActivation = 11,
     kEnable = 12,   ///< the rules may act by themselves as long as they mean what was looked at
     kDisable = 13,  ///< the rules, or all, act on approval only from now on
+    /// That the policy's rule with `requested: NAME` do what it does about the subject, if the one
+    /// who asks may.
+    kRequest = 14,
 };
+
+/// What a policy names its request by that RequestKind::kTerminate is for.
+inline constexpr std::string_view kTerminateName = "terminate";
 
 /// A rule, and what it means (engine/core/rule_text.h).
 struct NamedRule {
@@ -60,12 +67,18 @@ struct Request {
     std::string issued_by;
     std::string role;     ///< of the one who asked, as the API found it: `viewer`, `ops`, `admin`
     std::string comment;  ///< the operator's own words
+    std::string name;     ///< of kRequest: which one of those that the policy has
     bool drop = false;    ///< of kDismiss: also what would leave an ending half done
     std::vector<NamedRule> rules;  ///< of kEnable and kDisable; of kDisable none: all
     /// Of kEnable, by shard: the journal offset that was looked at; -1: that shard is not meant.
     std::vector<Offset> seen;
     bool operator==(const Request&) const = default;
 };
+
+/// Of kRequest and kTerminate: by which name a rule waits for it.
+inline std::string_view asked_name(const Request& request) {
+    return request.kind == RequestKind::kTerminate ? kTerminateName : request.name;
+}
 
 /// A request is taken when it arrives this soon after it was asked, by clocks that may differ as
 /// much; who takes requests remembers their ids twice as long, so that none is taken twice.
@@ -95,7 +108,7 @@ constexpr std::string_view name_of(RequestKind kind) {
         case RequestKind::kReconcile:
             return "reconcile";
         case RequestKind::kTerminate:
-            return "terminate";
+            return kTerminateName;
         case RequestKind::kSourceHint:
             return "source_hint";
         case RequestKind::kActivation:
@@ -104,6 +117,8 @@ constexpr std::string_view name_of(RequestKind kind) {
             return "enable";
         case RequestKind::kDisable:
             return "disable";
+        case RequestKind::kRequest:
+            return "request";
         case RequestKind::kUnspecified:
             break;
     }

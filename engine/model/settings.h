@@ -93,7 +93,7 @@ struct SourceSettings {
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 14;
+inline constexpr std::uint32_t kLogic = 15;
 
 /// Who started the process with `--enable-all`, in the journal.
 inline constexpr std::string_view kCommandLine = "command line";

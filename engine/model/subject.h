@@ -8,6 +8,7 @@
 #include "engine/model/change.h"
 #include "engine/model/finding.h"
 #include "engine/model/object.h"
+#include "engine/model/request.h"
 #include "engine/model/verdict.h"
 
 #include <array>
@@ -76,13 +77,15 @@ struct Ledger {
 /// What one subject contributes to each of its policy's tallies.
 using Tally = std::array<std::uint8_t, 16>;
 
-/// Somebody asked that the subject's instance be ended, and it was granted.
-struct Termination {
+/// Somebody asked for something that the policy has a rule for (`requested: NAME`), and it was
+/// granted.
+struct StandingRequest {
+    std::string name{kTerminateName};
     std::string by;
     /// Only owning it gave the right to: it holds as long as it is theirs.
     bool owners = false;
     JournalTime since{};
-    bool operator==(const Termination&) const = default;
+    bool operator==(const StandingRequest&) const = default;
 };
 
 /// A list of steps of which the first has taken something away, or may have: it is carried to its
@@ -151,11 +154,12 @@ struct Subject {
     std::vector<std::pair<SourceId, BrokerTime>> own_writes;
     /// What to wait for, as registered in the shard's tables of waits.
     std::vector<Wait> waits;
-    Boxed<Ledger> ledger;            ///< only of policies that make objects anew
-    Tally counted{};                 ///< what it contributes to the policy's tallies
-    bool held = false;               ///< by an operator: nothing happens to it
-    Boxed<Termination> termination;  ///< until it was done, ended by itself, or was dismissed
-    Boxed<Ending> ending;            ///< one at most
+    Boxed<Ledger> ledger;  ///< only of policies that make objects anew
+    Tally counted{};       ///< what it contributes to the policy's tallies
+    bool held = false;     ///< by an operator: nothing happens to it
+    /// One at most, until it was done, ended by itself, or was dismissed.
+    Boxed<StandingRequest> request;
+    Boxed<Ending> ending;  ///< one at most
     Boxed<Aftermath> aftermath;
     bool present = false;  ///< a source that plays a role shows an object of it
     bool wrong = false;    ///< it has an open finding

@@ -135,8 +135,13 @@ void Relay::start_encoding() {
     if (encoding_.valid() || offered_.empty()) return;
     const std::launch how = offered_count_ < kMany ? std::launch::deferred : jobs_;
     encoding_count_ = std::exchange(offered_count_, 0);
-    encoding_ = std::async(how, [this, offered = std::exchange(offered_, {})]() mutable {
-        return encode(std::move(offered));
+    encoded_ = false;
+    encoding_ = std::async(how, [this, how, offered = std::exchange(offered_, {})]() mutable {
+        Batch batch = encode(std::move(offered));
+        // Said before the future has it: who is woken by this must not find it still under way.
+        encoded_ = true;
+        if (how != std::launch::deferred) log_.wake();
+        return batch;
     });
 }
 
@@ -145,7 +150,7 @@ bool Relay::take_batch(bool wait) {
     start_encoding();
     if (!encoding_.valid()) return false;
     const bool under_way =
-        encoding_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+        encoding_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout && !encoded_;
     if (under_way && !wait) return false;
     Batch batch = encoding_.get();
     encoding_count_ = 0;

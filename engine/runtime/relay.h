@@ -19,6 +19,7 @@
 #include "engine/core/fold.h"
 #include "engine/ports/log.h"
 
+#include <atomic>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -106,7 +107,8 @@ class Relay {
     const std::launch jobs_;
     std::vector<Emissions> offered_;
     std::size_t offered_count_ = 0;
-    std::future<Batch> encoding_;  ///< what was offered before
+    std::atomic<bool> encoded_{false};  ///< said by the job: `encoding_` is there in a moment
+    std::future<Batch> encoding_;       ///< what was offered before
     std::size_t encoding_count_ = 0;
     std::vector<Emissions> spare_;
     std::vector<ports::Entry> batch_;           ///< under way; kept for another try

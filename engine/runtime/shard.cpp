@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
 constexpr Millis kStatusEvery{200};
-// Also how long a shard waits while something is under way. Answers of appends end that wait, but
-// the end of a job (rows being applied, a batch being encoded) wakes nobody.
+// Answers of appends and the end of a job end a wait; only what falls due is waited for by the
+// clock.
 constexpr Millis kTickAtLeast{20};
 constexpr Millis kLookEvery{1'000};
 constexpr int kPutOff = 5;
@@ -222,7 +222,7 @@ bool Shard::tick_due() const {
 }
 
 Millis Shard::idle_time() const {
-    if (!appends_.empty() || !relay_.idle() || more_work_) return kTickAtLeast;
+    if (more_work_) return kTickAtLeast;
     Millis longest =
         std::min(settings_.write_behind_every, state_.meta.settings.max_clock_step / 4);
     if (const std::optional<JournalTime> due = state_.waits.next_due()) {

@@ -305,8 +305,8 @@ class Judgement {
 
     /// By who may still ask.
     bool asked_for() const {
-        if (!subject_.termination) return false;
-        if (!subject_.termination->owners) return true;
+        if (!subject_.request || subject_.request->name != rule_.requested) return false;
+        if (!subject_.request->owners) return true;
         const policy::FieldRef& owner = policy_.requests.at(rule_.requested);
         const std::vector<const Facet*> all = facets(owner.role);
         if (all.empty()) {
@@ -317,7 +317,7 @@ class Judgement {
         }
         return std::any_of(all.begin(), all.end(), [&](const Facet* facet) {
             const Value now = value_of(role(owner.role), *facet, owner.field);
-            return now.kind == Value::Kind::kUnsent || now.text == subject_.termination->by;
+            return now.kind == Value::Kind::kUnsent || now.text == subject_.request->by;
         });
     }
 
@@ -783,15 +783,13 @@ class Judgement {
 
     /// Does what the request is about belong to who made it, where only that gives the right?
     Truth asked_by_owner(const Bound& bound) const {
-        if (rule_.requested.empty() || !subject_.termination || !subject_.termination->owners) {
-            return kYes;
-        }
+        if (rule_.requested.empty() || !asked_for() || !subject_.request->owners) return kYes;
         const policy::FieldRef& owner = policy_.requests.at(rule_.requested);
         const auto at = bound.find(owner.role);
         if (at == bound.end() || at->second == nullptr) return unknown(Reason::kIncomplete);
         const Value value = value_of(role(owner.role), *at->second, owner.field);
         if (value.kind == Value::Kind::kUnsent) return unknown(Reason::kIncomplete);
-        return truth(value.text == subject_.termination->by);
+        return truth(value.text == subject_.request->by);
     }
 
     /// Who asked is told why nothing is done: what is to be ended is not there, or cannot be

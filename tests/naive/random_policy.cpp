@@ -367,6 +367,7 @@ class Maker {
     void add_request() {
         if (!dice_.chance(3)) return;
         policy_.requests["terminate"] = {any_own().name, "f_text"};
+        if (dice_.chance(2)) policy_.requests["restart"] = {any_own().name, "f_text"};
     }
 
     void add_rule() {
@@ -378,7 +379,10 @@ class Maker {
         if (policy_.ledger && dice_.chance(2)) {
             rule.backoff = {Millis{0}, Millis{30'000}, Millis{90'000}};
         }
-        if (!policy_.requests.empty() && dice_.chance(4)) rule.requested = "terminate";
+        if (!policy_.requests.empty() && dice_.chance(4)) {
+            rule.requested = dice_.chance(2) ? policy_.requests.begin()->first
+                                             : policy_.requests.rbegin()->first;
+        }
         if (dice_.chance(15)) {
             policy::Case twice;
             twice.duplicates = true;

@@ -355,10 +355,11 @@ class Change {
             settings.budget = Budget{1'000'000, 100, Millis{300'000}};
             moment_.state().waits = core::Waits();
         }
-        if (name == "request" && !subject.termination) {
-            subject.termination = Termination{"somebody", false, {}};
-        } else if (name == "request") {
-            subject.termination->owners = false;
+        if (name == "request") {
+            const std::string& wanted = moment_.plan().rules[number.value()].requested;
+            const bool other = !subject.request || subject.request->name != wanted;
+            if (other) subject.request = StandingRequest{wanted, "somebody", false, {}};
+            subject.request->owners = false;
         }
         if (name == "refusal") subject.aftermath->refusals.clear();
         if (name == "ending") {

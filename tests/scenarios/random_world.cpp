@@ -409,8 +409,12 @@ RandomWorld RandomWorlds::draw() {
     add_references(world);
     const bool asks = dice_.chance(rule.requested.empty() ? 10 : 2) || !rule.requested.empty();
     if (asks) {
-        world.subject.termination =
-            Termination{dice_.of(naive::usual_texts()), dice_.chance(2), {}};
+        const bool another = rule.requested.empty() || odd(8);
+        world.subject.request = StandingRequest{
+            another ? std::string(dice_.chance(2) ? "terminate" : "restart") : rule.requested,
+            dice_.of(naive::usual_texts()),
+            dice_.chance(2),
+            {}};
     }
     if (policy_.ledger && dice_.chance(2)) world.subject.ledger = a_ledger();
     if (dice_.chance(30)) world.subject.ending = Ending{};

@@ -173,10 +173,10 @@ TEST(Requests, ATerminationThatNothingCameOfIsToldSoADayLater) {
     s.request(end);
     ASSERT_TRUE(s.answered().granted) << s.answered().sentence;
     s.quiet_until(24h);
-    ASSERT_TRUE(s.subject("wrapper-7")->termination.has_value());
+    ASSERT_TRUE(s.subject("wrapper-7")->request.has_value());
     s.news();
     s.quiet_until(24h + 20s);
-    EXPECT_FALSE(s.subject("wrapper-7")->termination.has_value());
+    EXPECT_FALSE(s.subject("wrapper-7")->request.has_value());
     const std::string news = s.news();
     EXPECT_NE(news.find("resolved termination_requested wrapper-7 public.instances/7: expired"),
               std::string::npos)

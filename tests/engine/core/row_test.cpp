@@ -84,7 +84,8 @@ Command random_command(Dice& dice, const std::string& key) {
 /// What is under way in a subject, and what is left of what was.
 void random_endings(Dice& dice, Subject& subject) {
     if (dice.flip()) {
-        subject.termination = Termination{dice.text(), dice.flip(), dice.time<JournalTime>()};
+        subject.request = StandingRequest{dice.flip() ? "terminate" : dice.text(), dice.text(),
+                                          dice.flip(), dice.time<JournalTime>()};
     }
     if (dice.flip()) {
         Ending ending;

@@ -77,6 +77,23 @@ TEST(Relay, PublishesTheCommandsOfABatchBeforeItsFindings) {
     EXPECT_EQ(relay.published(), 2U);
 }
 
+// Symptom: the end of a job woke nobody, so the shard looked for it fifty times a second.
+TEST(Relay, TheEndOfABatchThatIsEncodedBesideEndsTheWaitForIt) {
+    MemoryLog log;
+    log.block_in_wait(true);
+    Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
+    ASSERT_TRUE(relay.resume().ok());
+    offer(relay, 3, 2'000, 0);
+    while (!relay.idle()) {
+        const std::uint64_t seen = log.changes_seen();
+        ASSERT_TRUE(relay.step().ok());
+        if (relay.idle()) break;
+        log.wait(seen, Millis{60'000});
+        ASSERT_GT(log.changes_seen(), seen) << "nobody said that it has ended";
+    }
+    EXPECT_EQ(findings_in(log).size(), 2'000U);
+}
+
 TEST(Relay, WhatComesMeanwhileWaitsBehindTheBatchUnderWay) {
     MemoryLog log;
     Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());

@@ -1,0 +1,118 @@
+// Proves what comes of what somebody asks for by name (`requested: NAME`): it is done once, one
+// thing at a time, and nothing that was granted is forgotten.
+#include "apps/config/policy_file.h"
+#include "stories/player.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace trueup::stories {
+namespace {
+
+constexpr const char* kMachines = R"(
+policy: machines
+language: 1
+roles:
+  pods: {kind: pod, key: name, fields: {phase: text}}
+  rows:
+    kind: row
+    key: pod
+    live: {state: [UP, RESTARTING]}
+    fields: {state: [UP, RESTARTING, DOWN], pod: text, owner: text, restarted_at: timestamp}
+requests: {restart: {owner: rows.owner}, stop: {owner: rows.owner}}
+rules:
+  restart_requested:
+    finds: its owner wants it restarted
+    requested: restart
+    grace: 0s
+    acknowledge: [no_grace]
+    when: {rows: {one: {state: [UP, RESTARTING]}}, pods: one}
+    do: {update: rows, set: {state: RESTARTING, restarted_at: "{now}"}}
+  stop_requested:
+    finds: its owner wants it stopped
+    requested: stop
+    grace: 0s
+    acknowledge: [no_grace]
+    when: {rows: {one: {state: [UP, RESTARTING]}}, pods: one}
+    do: [{delete: pods}, {update: rows, set: {state: DOWN}}]
+)";
+
+constexpr const char* kUp =
+    "0s rule restart_requested enforce\n0s rule stop_requested enforce\n0s known all\n100s quiet\n"
+    "100s pod w-1 uid=a\n100s row w-1 pk=1 state=UP owner=ann\n110s quiet\n";
+
+/// What went otherwise than told, as it stands and played in every other way; empty: nothing.
+std::string flaws(const std::string& rest) {
+    const Result<config::PolicyFile> file = config::parse_policy(kMachines, "machines.yaml");
+    if (!file) return file.error().what;
+    std::istringstream in(kUp + rest);
+    const Result<Story> story = Story::read(in, "a.scn");
+    return story ? try_story(*story, file->policy).flaws : story.error().what;
+}
+
+constexpr const char* kRestarts =
+    "120s request restart w-1 by=ann\n"
+    "125s quiet\n"
+    "=> 120s commanded restart_requested w-1 public.rows/1\n"
+    "=> 120s update_row w-1 public.rows/1 set restarted_at={now} state=RESTARTING\n"
+    "126s outcome w-1 done\n"
+    "127s row w-1 pk=1 state=RESTARTING owner=ann restarted_at=1s\n"
+    "200s quiet\n"
+    "=> 126s resolved restart_requested w-1 public.rows/1: done\n";
+
+constexpr const char* kStops =
+    "220s request stop w-1 by=ann\n"
+    "225s quiet\n"
+    "=> 220s commanded stop_requested w-1 public.rows/1\n"
+    "=> 220s delete_pod w-1 a\n";
+
+TEST(NamedRequest, IsCarriedOutOnceAlsoWhereTheRuleStillMatches) {
+    EXPECT_EQ(flaws(kRestarts), "");
+}
+
+TEST(NamedRequest, IsOnlyForTheRuleThatWaitsForThatName) { EXPECT_EQ(flaws(kStops), ""); }
+
+TEST(NamedRequest, CanBeFollowedByAnotherOnceItWasDone) {
+    EXPECT_EQ(flaws(std::string(kRestarts) + kStops), "");
+}
+
+TEST(NamedRequest, IsNotPushedOutByAnotherBeforeItWasDone) {
+    EXPECT_EQ(
+        flaws("120s request restart w-1 by=ann\n"
+              "121s request stop w-1 by=ann refused\n"
+              "121s request stop w-1 role=admin refused\n"
+              "125s quiet\n"
+              "=> 120s commanded restart_requested w-1 public.rows/1\n"
+              "=> 120s update_row w-1 public.rows/1 set restarted_at={now} state=RESTARTING\n"),
+        "");
+}
+
+TEST(NamedRequest, ThatIsDismissedMakesRoomForAnother) {
+    EXPECT_EQ(
+        flaws(std::string("119s hold w-1\n"
+                          "120s request restart w-1 by=ann\n"
+                          "121s request stop w-1 by=ann refused\n"
+                          "130s dismiss w-1\n"
+                          "131s release w-1\n"
+                          "200s quiet\n"
+                          "=> 120s confirmed restart_requested w-1 public.rows/1: hold\n"
+                          "=> 130s resolved restart_requested w-1 public.rows/1: dismissed\n") +
+              kStops),
+        "");
+}
+
+TEST(NamedRequest, OfSomethingElseIsRefusedWhileTheSubjectIsBeingEnded) {
+    EXPECT_EQ(flaws(std::string(kStops) +
+                    "226s outcome w-1 done\n"
+                    "227s request restart w-1 by=ann refused\n"
+                    "227s request stop w-1 by=ann\n"
+                    "228s quiet\n"
+                    "=> 226s confirmed stop_requested w-1 public.rows/1: next_step\n"
+                    "=> 226s commanded stop_requested w-1 public.rows/1\n"
+                    "=> 226s update_row w-1 public.rows/1 set state=DOWN\n"),
+              "");
+}
+
+}  // namespace
+}  // namespace trueup::stories
