@@ -1,20 +1,27 @@
 // What operators ask. Each authentic request is answered once, and the answer is kept: who asked,
 // when, and what it did or why not. One that is forged, repeated, late or about something that
 // moved on changes nothing (design §4.9, §4.15). Executors take the same ones (model/intake.h).
+#include "engine/core/requests.h"
+
 #include "engine/base/guard.h"
 #include "engine/base/suggest.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/approvals.h"
+#include "engine/core/brake.h"
+#include "engine/core/enablings.h"
+#include "engine/core/marks.h"
+#include "engine/core/park.h"
 #include "engine/core/quoted.h"
+#include "engine/core/trust.h"
 #include "engine/model/intake.h"
 
 #include <algorithm>
 
 namespace trueup::core {
 
-void FoldRun::take_request(const ItemView& item, const Request& request) {
+void Requests::take_request(const ItemView& item, const Request& request) {
     if (!item.authentic && TRUEUP_GUARD("request_authentic")) {
         ++meta_.counters.unauthenticated;
-        return park(item, "a request that is not signed with a known key");
+        return park(meta_, report_, item, "a request that is not signed with a known key");
     }
     // An engine's own word, meant for connectors or for executors.
     if (request.kind == RequestKind::kSourceHint || request.kind == RequestKind::kActivation)
@@ -32,7 +39,7 @@ void FoldRun::take_request(const ItemView& item, const Request& request) {
                        std::move(given.sentence)});
 }
 
-FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
+Answer Requests::answer(const ItemView& item, const Request& request) {
     const bool late = !only_restricts(request.kind) && !timely(request, item.append_time);
     if (late && TRUEUP_GUARD("request_timely")) {
         const Millis age = item.append_time - from_millis<BrokerTime>(request.issued_ms);
@@ -60,16 +67,17 @@ FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
     return grant(item, request);
 }
 
-FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
+Answer Requests::grant(const ItemView& item, const Request& request) {
     switch (request.kind) {
         case RequestKind::kApprove:
-            return approve(request);
+            return approvals_.approve(request);
         case RequestKind::kDismiss:
-            return dismiss(request);
+            return approvals_.dismiss(request);
         case RequestKind::kHold:
             return hold(request, true);
         case RequestKind::kRelease:
-            return request.scope.source.empty() ? hold(request, false) : release_source(request);
+            return request.scope.source.empty() ? hold(request, false)
+                                                : trust_.release_source(request);
         case RequestKind::kPause:
             return pause(item, request);
         case RequestKind::kResume:
@@ -82,9 +90,9 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
         case RequestKind::kTerminate:
             return terminate(request);
         case RequestKind::kEnable:
-            return enable(request);
+            return enablings_.enable(request);
         case RequestKind::kDisable:
-            return disable(request);
+            return enablings_.disable(request);
         case RequestKind::kSourceHint:
         case RequestKind::kActivation:
         case RequestKind::kUnspecified:
@@ -94,9 +102,9 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
 }
 
 /// Also of a subject that nobody has spoken of yet: whoever comes under that name is held.
-FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
+Answer Requests::hold(const Request& request, bool held) {
     const std::string& key = request.scope.subject;
-    Entry* entry = key.empty() ? nullptr : find(key);
+    Entry* entry = key.empty() ? nullptr : marks_.find(key);
     const bool ours = state_.plan == nullptr || key.starts_with(meta_.settings.policy + "/");
     if (entry == nullptr && !(held && ours && names_subject(key))) {
         return {false, "there is no subject " + quoted(key) +
@@ -106,21 +114,21 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
         return {true, held ? "it is on hold already" : "it is not on hold"};
     }
     if (held && meta_.holds >= kMostHolds) return {false, too_many_holds_sentence()};
-    if (entry == nullptr) entry = &subject_of(key);
+    if (entry == nullptr) entry = &marks_.subject_of(key);
     entry->subject.held = held;
     meta_.holds = held ? meta_.holds + 1 : meta_.holds - 1;
     state_.subjects.mark_dirty(*entry);
-    mark(*entry);
+    marks_.mark(*entry);
     return {true, held ? "nothing will be done to it until it is released" : "released"};
 }
 
-bool FoldRun::paused(RuleNumber rule) const {
+bool Brakes::paused(RuleNumber rule) const {
     return std::any_of(meta_.pauses.begin(), meta_.pauses.end(), [&](const Pause& pause) {
         return pause.rule == kEveryRule || pause.rule == rule;
     });
 }
 
-FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
+Answer Requests::pause(const ItemView& item, const Request& request) {
     const bool of_all = request.scope.rule.empty();
     const RuleNumber rule = of_all ? kEveryRule : state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
@@ -128,12 +136,12 @@ FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
         return {true, "it is paused already"};
     }
     meta_.pauses.push_back({rule, item.append_time, request.issued_by, request.comment});
-    judge_all();
+    marks_.judge_all();
     return {true, of_all ? "no rule issues a command until you resume"
                          : request.scope.rule + " issues no command until you resume"};
 }
 
-FoldRun::Answer FoldRun::resume(const Request& request) {
+Answer Requests::resume(const Request& request) {
     const RuleNumber rule = state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     const auto kept = std::remove_if(meta_.pauses.begin(), meta_.pauses.end(), same);
@@ -142,41 +150,41 @@ FoldRun::Answer FoldRun::resume(const Request& request) {
                                           : request.scope.rule + " is not paused by itself"};
     }
     meta_.pauses.erase(kept, meta_.pauses.end());
-    judge_all();
+    marks_.judge_all();
     return {true, "resumed"};
 }
 
-FoldRun::Answer FoldRun::no_such_source(const Request& request) const {
+Answer no_such_source(const Meta& meta, const Request& request) {
     std::vector<std::string> names;
-    for (const SourceState& source : meta_.sources) names.push_back(source.name);
+    for (const SourceState& source : meta.sources) names.push_back(source.name);
     return {false, "there is no source " + quoted(request.scope.source) + "; " +
                        did_you_mean(request.scope.source, names)};
 }
 
-FoldRun::Answer FoldRun::relist(const Request& request) {
+Answer Requests::relist(const Request& request) {
     bool known = false;
-    for (SourceId id = 0; id < source_count(); ++id) {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const std::string& name = meta_.sources[id].name;
         if (!request.scope.source.empty() && request.scope.source != name) continue;
         report_.wants_epoch.push_back(id);
         known = true;
     }
     if (!known) {
-        return no_such_source(request);
+        return no_such_source(meta_, request);
     }
     return {true, "the source is listed again soon"};
 }
 
 /// Who asks must own the instance, or have a role that may end those of others (G8).
-FoldRun::Answer FoldRun::terminate(const Request& request) {
-    Entry* entry = request.scope.subject.empty() ? nullptr : find(request.scope.subject);
+Answer Requests::terminate(const Request& request) {
+    Entry* entry = request.scope.subject.empty() ? nullptr : marks_.find(request.scope.subject);
     if (entry == nullptr || entry->subject.facets.empty()) {
         return {false, "there is no instance " + quoted(request.scope.subject)};
     }
     const bool by_role = request.role == "ops" || request.role == "admin";
     const RuleNumber rule = rule_on_request();
     if (rule == kEveryRule) return {false, "this policy ends nothing on request"};
-    look(*entry, facts_);
+    look_at(*state_.plan, entry->subject, meta_.settings, meta_.sources, facts_);
     const bool owns =
         !request.issued_by.empty() &&
         owned_by(*state_.plan, state_.plan->rules[rule.value()], facts_, request.issued_by);
@@ -184,7 +192,7 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
         return {false, quoted(request.issued_by) + " neither owns " +
                            quoted(request.scope.subject) + " nor has the role ops or admin"};
     }
-    if (!acting(rule)) {
+    if (!brakes_.acting(rule)) {
         const std::string name(state_.plan->rules[rule.value()].name);
         return {false, "nothing is ended on request: " + name + " is set to " +
                            std::string(name_of(meta_.settings.rules[rule.value()].mode)) +
@@ -193,37 +201,37 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     entry->subject.termination = Termination{request.issued_by, !by_role, meta_.now};
     // If that one comes to nothing, what was asked for now is still to be done.
     if (entry->subject.ending) return join_ending(*entry, rule);
-    const Verdict verdict = state_.judge(
-        {*state_.plan, entry->subject, facts_, references(), meta_.settings, rule, meta_.now});
+    const Verdict verdict = state_.judge({*state_.plan, entry->subject, facts_, marks_.references(),
+                                          meta_.settings, rule, meta_.now});
     if (verdict.kind == Verdict::Kind::kHealthy) {
         entry->subject.termination.reset();
         return {false, "there is nothing to end: " + quoted(request.scope.subject) +
                            " has no live row, or its pod is out of scope"};
     }
     state_.subjects.mark_dirty(*entry);
-    mark(*entry);
-    if (enabled(rule)) return {true, "it will be ended"};
+    marks_.mark(*entry);
+    if (brakes_.enabled(rule)) return {true, "it will be ended"};
     return {true, "it will be ended once an operator approves it: " +
                       state_.plan->rules[rule.value()].name + " is not enabled"};
 }
 
 /// It is being ended already. One that stands still, since its rule was switched off, goes on under
 /// the rule of requests where that does the same.
-FoldRun::Answer FoldRun::join_ending(Entry& entry, RuleNumber rule) {
+Answer Requests::join_ending(Entry& entry, RuleNumber rule) {
     Ending& ending = *entry.subject.ending;
     const bool same = state_.plan->rules[rule.value()].ending_hash == ending.steps;
-    if (!goes_on(ending) && same && enabled(rule)) {
+    if (!brakes_.goes_on(ending) && same && brakes_.enabled(rule)) {
         ending.by = rule;
     }
     state_.subjects.mark_dirty(entry);
-    mark(entry);
+    marks_.mark(entry);
     const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
     return {true, "being ended by " + std::string(state_.plan->rules[ending.by.value()].name) +
                       ", since " + std::to_string(since.count()) + " s"};
 }
 
 /// The rule that carries out what somebody asked for; kEveryRule: the policy has none.
-RuleNumber FoldRun::rule_on_request() const {
+RuleNumber Requests::rule_on_request() const {
     const auto rules = static_cast<std::uint8_t>(state_.plan->rules.size());
     for (std::uint8_t number = 0; number < rules; ++number) {
         const RuleNumber rule(number);
