@@ -106,7 +106,8 @@ void log_request(const Request& request, const std::string& policy) {
                 {"by", request.issued_by},
                 {"role", request.role}};
     const RequestScope& scope = request.scope;
-    for (const auto& [name, value] : {std::pair<const char*, std::string>{"subject", scope.subject},
+    for (const auto& [name, value] : {std::pair<const char*, std::string>{"name", request.name},
+                                      {"subject", scope.subject},
                                       {"rule", scope.rule},
                                       {"source", scope.source},
                                       {"comment", request.comment}}) {

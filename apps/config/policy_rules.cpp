@@ -13,6 +13,14 @@ namespace trueup::config {
 
 namespace {
 
+bool only_reports(const policy::Rule& rule) {
+    return std::all_of(rule.cases.begin(), rule.cases.end(), [](const policy::Case& each) {
+        return std::all_of(each.steps.begin(), each.steps.end(), [](const policy::Step& step) {
+            return step.verb == policy::Verb::kReport;
+        });
+    });
+}
+
 using Type = policy::Field::Type;
 
 constexpr Millis kUsualGrace{30'000};
@@ -47,6 +55,10 @@ void PolicyReader::read_rule(const Tree& tree) {
     rule.acknowledge = at.texts("acknowledge");
     std::sort(rule.acknowledge.begin(), rule.acknowledge.end());
     read_cases(at, tree, rule);
+    if (!rule.requested.empty() && only_reports(rule)) {
+        at.problem("requested",
+                   "is of a rule that only reports; write what is to be done, or leave it out");
+    }
     read_times(at, rule);
     at.finish();
     policy_.rules.push_back(std::move(rule));

@@ -2,11 +2,17 @@
 // window, an approval that there is not, a budget), and its order in the name of the finding.
 #include "engine/base/guard.h"
 #include "engine/base/rfc3339.h"
+#include "engine/core/awaited.h"
+#include "engine/core/brake.h"
 #include "engine/core/budget.h"
 #include "engine/core/command_id.h"
 #include "engine/core/edges.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/ending.h"
+#include "engine/core/endings.h"
+#include "engine/core/findings.h"
+#include "engine/core/marks.h"
 #include "engine/core/row.h"
+#include "engine/core/verdicts.h"
 #include "engine/core/windows.h"
 
 #include <algorithm>
@@ -14,8 +20,8 @@
 namespace trueup::core {
 
 /// What holds the command that the verdict proposes, if anything does. Changes nothing.
-Brake FoldRun::brake_on(const Subject& subject, const Finding& finding,
-                        const Verdict& verdict) const {
+Brake Brakes::brake_on(const Subject& subject, const Finding& finding,
+                       const Verdict& verdict) const {
     if (subject.held && TRUEUP_GUARD("operator_hold")) return {Stage::kHold, Reason::kHold, {}};
     const Mode mode = meta_.settings.rules[finding.rule.value()].mode;
     if (mode == Mode::kObserve) return {Stage::kMode, Reason::kObserved, {}};
@@ -46,21 +52,21 @@ Brake FoldRun::brake_on(const Subject& subject, const Finding& finding,
 
 /// Does nothing hold the command that the verdict proposes? If something does, the finding says
 /// what.
-bool FoldRun::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
-    const Brake brake = brake_on(entry.subject, finding, verdict);
+bool Verdicts::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
+    const Brake brake = brakes_.brake_on(entry.subject, finding, verdict);
     if (brake.stage == Stage::kAct) return true;
     if (brake.stage == Stage::kRetry) return false;
-    if (!brake.wait.empty()) wait_for(brake.wait);
+    if (!brake.wait.empty()) awaited_.wait_for(brake.wait);
     if (brake.stage == Stage::kApproval) {
         ask_approval(entry, finding, verdict, brake.reason);
     } else {
-        set_waiting(entry, finding, brake.reason);
+        findings_.set_waiting(entry, finding, brake.reason);
     }
     return false;
 }
 
 /// Has a live look refused this before, without any news since? It would refuse again.
-bool FoldRun::refused_before(const Subject& subject, const Finding& finding) const {
+bool Brakes::refused_before(const Subject& subject, const Finding& finding) const {
     if (!subject.aftermath || !TRUEUP_GUARD("refusal_waits_for_news")) return false;
     const auto& refusals = subject.aftermath->refusals;
     return std::any_of(refusals.begin(), refusals.end(), [&](const Refusal& refusal) {
@@ -71,8 +77,8 @@ bool FoldRun::refused_before(const Subject& subject, const Finding& finding) con
 /// Is another command under way that this one must not meet: on the same object, or, where what
 /// begins now is more than one command, in the whole subject? Then it says until when, if that is
 /// known.
-std::optional<Wait> FoldRun::busy(const Subject& subject, const Finding& finding,
-                                  const Verdict& verdict) const {
+std::optional<Wait> Brakes::busy(const Subject& subject, const Finding& finding,
+                                 const Verdict& verdict) const {
     if (!TRUEUP_GUARD("one_command_per_object")) return std::nullopt;
     if (subject.aftermath && subject.aftermath->quiet_until >= meta_.broker_now) {
         const Millis left = subject.aftermath->quiet_until + Millis{1} - meta_.broker_now;
@@ -90,13 +96,13 @@ std::optional<Wait> FoldRun::busy(const Subject& subject, const Finding& finding
 }
 
 /// Was another command approved than this one, or none? Under one finding that is another question.
-bool FoldRun::moved(const Finding& finding, const Hash128& proposal) const {
+bool Brakes::moved(const Finding& finding, const Hash128& proposal) const {
     return finding.proposal != proposal && TRUEUP_GUARD("approval_of_this_command");
 }
 
 /// What an approval is needed for that there is not: kNone where exactly this command was approved,
 /// or none is needed.
-Reason FoldRun::unapproved(const Finding& finding, const Verdict& verdict) const {
+Reason Brakes::unapproved(const Finding& finding, const Verdict& verdict) const {
     const bool asks = verdict.reason != Reason::kNone;
     const bool by_mode = meta_.settings.rules[finding.rule.value()].mode == Mode::kApprove;
     const bool unlooked = !by_mode && !enabled(finding.rule);
@@ -109,21 +115,21 @@ Reason FoldRun::unapproved(const Finding& finding, const Verdict& verdict) const
 }
 
 /// Keeps what is proposed, so that an approval is of that.
-void FoldRun::ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why) {
+void Verdicts::ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why) {
     const Hash128 proposal = hash_of(*verdict.command);
-    const bool other = moved(finding, proposal);
+    const bool other = brakes_.moved(finding, proposal);
     if (other || finding.proposal.none()) {
         finding.proposal = proposal;
         finding.approved = false;
         state_.subjects.mark_dirty(entry);
     }
     const bool asked_already = finding.state != FindingState::kUnspecified && finding.reason == why;
-    set_waiting(entry, finding, why);
-    if (other && asked_already) note_edge(entry, finding);
+    findings_.set_waiting(entry, finding, why);
+    if (other && asked_already) findings_.note_edge(entry, finding);
 }
 
 /// The budget has room, and nobody has waited for it longer.
-bool FoldRun::has_turn(RuleNumber rule, const Finding& finding) const {
+bool Brakes::has_turn(RuleNumber rule, const Finding& finding) const {
     const Budget& budget = meta_.settings.rules[rule.value()].budget;
     const bool spent = left_of(budget, meta_.rules[rule.value()].spending, meta_) == 0;
     if (spent && TRUEUP_GUARD("paced_budget")) return false;
@@ -131,7 +137,7 @@ bool FoldRun::has_turn(RuleNumber rule, const Finding& finding) const {
     return !next || *next >= finding.since;
 }
 
-void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
+void Verdicts::act(Entry& entry, Finding& finding, Verdict& verdict) {
     finding.more = verdict.more;
     finding.approved = false;  // spent
     finding.proposal = {};
@@ -140,17 +146,17 @@ void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
               meta_.rules[finding.rule.value()].spending);
     }
     if (verdict.more && !state_.plan->rules[finding.rule.value()].ending.empty()) {
-        begin_ending(entry, finding, *verdict.command);
+        endings_.begin_ending(entry, finding, *verdict.command);
     }
     // Executors follow the windows by the expiry: none of them acts after the window has closed.
     const Millis lasts =
         std::min(meta_.settings.command_ttl, closes_in(meta_.settings.windows, meta_.broker_now));
-    issue(entry, finding, std::move(*verdict.command), lasts);
-    if (entry.subject.ending) count(entry);
+    findings_.issue(entry, finding, std::move(*verdict.command), lasts);
+    if (entry.subject.ending) marks_.count(entry);
 }
 
 /// Orders it, in the name of the finding.
-void FoldRun::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts) {
+void Findings::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts) {
     const bool ends_it = ends(entry.subject, finding);
     const RuleNumber rule = ends_it ? entry.subject.ending->by : finding.rule;
     Command command;

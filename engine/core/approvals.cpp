@@ -1,6 +1,12 @@
 // What operators say of findings that wait: approved, dismissed, or left half done.
+#include "engine/core/approvals.h"
+
 #include "engine/base/guard.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/aftermaths.h"
+#include "engine/core/ending.h"
+#include "engine/core/endings.h"
+#include "engine/core/findings.h"
+#include "engine/core/marks.h"
 #include "engine/core/quoted.h"
 
 #include <algorithm>
@@ -25,8 +31,8 @@ bool waits_for_approval(const Finding& finding) {
 }  // namespace
 
 /// Approves what waits in this subject and has not changed since it was looked at. How many.
-std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
-                               std::optional<FindingId> only) {
+std::uint32_t Findings::approve(Entry& entry, const Approval& approval,
+                                std::optional<FindingId> only) {
     std::uint32_t count = 0;
     for (Finding& finding : entry.subject.findings) {
         const bool moved = finding.last_change > approval.offset;
@@ -41,16 +47,17 @@ std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
     return count;
 }
 
-FoldRun::Answer FoldRun::approve(const Request& request) {
+Answer Approvals::approve(const Request& request) {
     const RequestScope& scope = request.scope;
     if (!scope.finding_offset) {
         return {false, "an approval must name the journal offset that you saw"};
     }
     // What changes between now and then would be approved unseen.
-    if (std::string why = not_yet_written(*scope.finding_offset); !why.empty()) return {false, why};
+    if (std::string why = not_yet_written(meta_, *scope.finding_offset); !why.empty())
+        return {false, why};
     const RuleNumber rule = state_.plan->rule(scope.rule);
     if (scope.subject.empty()) return approve_all(request, rule);
-    Entry* entry = find(scope.subject);
+    Entry* entry = marks_.find(scope.subject);
     if (entry == nullptr || entry->subject.findings.empty()) {
         return {false, quoted(scope.subject) + " has no open finding"};
     }
@@ -59,18 +66,18 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
         return {false, "nothing about " + quoted(scope.subject) + " waits for an approval"};
     }
     const std::uint32_t count =
-        approve(*entry, {Reason::kNone, rule, *scope.finding_offset}, scope.finding_id);
+        findings_.approve(*entry, {Reason::kNone, rule, *scope.finding_offset}, scope.finding_id);
     if (count == 0) {
         return {false, "it has changed since journal offset " +
                            std::to_string(scope.finding_offset->value()) +
                            ", or this is another finding: look again, and approve what you see"};
     }
-    mark(*entry);
+    marks_.mark(*entry);
     return {true, many(count) + " approved"};
 }
 
 /// Everything that waits for one reason, in one word: it must be said which.
-FoldRun::Answer FoldRun::approve_all(const Request& request, RuleNumber rule) {
+Answer Approvals::approve_all(const Request& request, RuleNumber rule) {
     const std::string& wanted = request.scope.reason;
     Reason reason = Reason::kNone;
     for (const Reason known : {Reason::kApproval, Reason::kNotEnabled, Reason::kUncorrelatedRows}) {
@@ -92,7 +99,7 @@ FoldRun::Answer FoldRun::approve_all(const Request& request, RuleNumber rule) {
 }
 
 /// What the subject shows now: another object that comes into it is another question.
-void FoldRun::dismiss(Entry& entry, Finding& finding) {
+void Findings::dismiss(Entry& entry, Finding& finding) {
     finding.dismissed = true;
     finding.dismissed_of.clear();
     for (const Facet& facet : entry.subject.facets) {
@@ -107,7 +114,7 @@ void FoldRun::dismiss(Entry& entry, Finding& finding) {
 
 /// Takes back what was asked for, where that is meant and no command of it is under way; also
 /// where it came to no finding yet. Its name; empty: nothing is taken back.
-std::string FoldRun::withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id) {
+std::string Findings::withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id) {
     auto& request = entry.subject.request;
     const std::vector<PlanRule>& rules = state_.plan->rules;
     bool meant = !id && (rule == kEveryRule || rules[rule.value()].asked_by(request));
@@ -123,33 +130,38 @@ std::string FoldRun::withdraw(Entry& entry, RuleNumber rule, const std::optional
     return name;
 }
 
-FoldRun::Answer FoldRun::dismiss(const Request& request) {
+Answer Approvals::dismiss(const Request& request) {
     const RequestScope& scope = request.scope;
-    Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
+    Entry* entry = scope.subject.empty() ? nullptr : marks_.find(scope.subject);
     if (entry == nullptr) return {false, "a dismissal must name a subject that has findings"};
     const RuleNumber rule = state_.plan->rule(scope.rule);
     if (entry->subject.ending) return drop_ending(*entry, request, rule);
     std::uint32_t count = 0;
-    const std::string withdrawn = withdraw(*entry, rule, scope.finding_id);
+    const std::string withdrawn = findings_.withdraw(*entry, rule, scope.finding_id);
     for (Finding& finding : entry->subject.findings) {
         const bool meant = is_about(finding, rule, scope.finding_id);
         if (!meant || finding.command || finding.dismissed) continue;
-        dismiss(*entry, finding);
+        findings_.dismiss(*entry, finding);
         ++count;
     }
     if (count == 0 && withdrawn.empty()) {
         return {false, "nothing open about " + quoted(scope.subject) +
                            " is meant, or its command is under way"};
     }
-    mark(*entry);
+    marks_.mark(*entry);
     if (count == 0) return {true, "the request " + quoted(withdrawn) + " is withdrawn"};
-    return {true, many(count) + " dismissed until the disagreement is gone"};
+    // Of several objects that it was asked of, one is being seen to.
+    const bool goes_on = entry->subject.request && withdrawn.empty() && !scope.finding_id;
+    return {true, many(count) + " dismissed until the disagreement is gone" +
+                      (goes_on ? "; the request " + quoted(entry->subject.request->name) +
+                                     " goes on, since its command is under way"
+                               : "")};
 }
 
 /// What is half done is left so only by an operator who says that he knows.
-FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, RuleNumber rule) {
+Answer Approvals::drop_ending(Entry& entry, const Request& request, RuleNumber rule) {
     const Ending& ending = *entry.subject.ending;
-    Finding& face = open(entry, ending.rule, ending.object_id);
+    Finding& face = findings_.open(entry, ending.rule, ending.object_id);
     const std::string by(state_.plan->rules[ending.rule.value()].name);
     if (!is_about(face, rule, request.scope.finding_id)) {
         return {false, "it is being ended by " + by + ": nothing else about it can be dismissed"};
@@ -164,12 +176,12 @@ FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, RuleN
     }
     // An executor may still carry its last command out.
     const BrokerTime quiet = ending.not_after + meta_.settings.max_broker_skew;
-    if (quiet >= meta_.broker_now) aftermath_of(entry).quiet_until = quiet;
+    if (quiet >= meta_.broker_now) aftermaths_.aftermath_of(entry).quiet_until = quiet;
     const std::string left = progress_of(*state_.plan, ending);
-    dismiss(entry, face);
-    forget_ending(entry);
+    findings_.dismiss(entry, face);
+    endings_.forget_ending(entry);
     entry.subject.request.reset();
-    mark(entry);
+    marks_.mark(entry);
     return {true, "dropped: " + left};
 }
 

@@ -1,12 +1,17 @@
-// What holds an act back, and for how long a finding waits then. Not for other users than the fold,
-// and who asks it what holds an act (core/why.h).
+// What holds an act back: a mode, an operator, a window, a doubt, an approval that there is not, a
+// budget; and for how long a finding waits then. Not for other users than the fold's parts, and who
+// asks what holds an act (core/why.h).
+//
+// Reads only. Not thread-safe, as the state, which must outlive it.
 #pragma once
 
 #include "engine/base/time.h"
+#include "engine/core/fold.h"
 #include "engine/model/trace.h"
 #include "engine/model/verdict.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace trueup::core {
 
@@ -23,6 +28,37 @@ struct Brake {
     Stage stage = Stage::kAct;
     Reason reason = Reason::kNone;
     Wait wait;
+};
+
+class Brakes {
+  public:
+    explicit Brakes(const State& state) : state_(state), meta_(state.meta) {}
+
+    // act.cpp
+    Brake brake_on(const Subject& subject, const Finding& finding, const Verdict& verdict) const;
+    bool moved(const Finding& finding, const Hash128& proposal) const;
+
+    bool stopped(const Subject& subject, const Finding& finding) const;  // judge.cpp
+    bool goes_on(const Ending& ending) const;                            // ending.cpp
+    bool acting(RuleNumber rule) const;                                  // judge.cpp
+    /// Did an operator pause it, or all rules (requests.cpp)?
+    bool paused(RuleNumber rule) const;
+    /// Did somebody look at what it means now, and enable that (enabling.cpp)?
+    bool enabled(RuleNumber rule) const;
+
+  private:
+    // act.cpp
+    bool refused_before(const Subject& subject, const Finding& finding) const;
+    Reason unapproved(const Finding& finding, const Verdict& verdict) const;
+    std::optional<Wait> busy(const Subject& subject, const Finding& finding,
+                             const Verdict& verdict) const;
+    bool has_turn(RuleNumber rule, const Finding& finding) const;
+
+    bool in_doubt() const;                       // trust.cpp
+    bool withdrawn(const Ending& ending) const;  // enabling.cpp
+
+    const State& state_;  ///< the plan, and who waits for a turn; no subject but those given
+    const Meta& meta_;
 };
 
 }  // namespace trueup::core

@@ -2,7 +2,9 @@
 // text for text, is among what somebody looked at and enabled.
 #include "engine/base/guard.h"
 #include "engine/base/suggest.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/brake.h"
+#include "engine/core/enablings.h"
+#include "engine/core/marks.h"
 
 #include <algorithm>
 
@@ -22,21 +24,21 @@ void Enabling::take(const Hash128& text) {
     texts.erase(std::remove(texts.begin(), texts.end(), text), texts.end());
 }
 
-bool FoldRun::enabled(RuleNumber rule) const {
+bool Brakes::enabled(RuleNumber rule) const {
     if (!TRUEUP_GUARD("not_enabled_asks")) return true;
     return meta_.enabling[rule.value()].has(state_.plan->rules[rule.value()].text);
 }
 
 /// Was what carries the ending on enabled at some time since it began, and is not any more? One
 /// that was approved while nobody had enabled its rule goes on.
-bool FoldRun::withdrawn(const Ending& ending) const {
+bool Brakes::withdrawn(const Ending& ending) const {
     const Enabling& enabling = meta_.enabling[ending.by.value()];
     return !enabling.has(state_.plan->rules[ending.by.value()].text) &&
            enabling.left >= ending.since;
 }
 
 /// Those rules mean something else from now on than by the former plan.
-void FoldRun::note_texts(const Plan& former, const std::string& changed) {
+void Enablings::note_texts(const Plan& former, const std::string& changed) {
     for (const char number : changed) {
         const auto rule = static_cast<std::uint8_t>(number);
         Enabling& enabling = meta_.enabling[rule];
@@ -48,7 +50,7 @@ void FoldRun::note_texts(const Plan& former, const std::string& changed) {
 }
 
 /// What the command line enables, it enables unseen. What a person took back stays so.
-void FoldRun::enable_by_settings() {
+void Enablings::enable_by_settings() {
     if (meta_.settings.enabled_by.empty()) return;
     for (std::size_t rule = 0; rule < meta_.enabling.size(); ++rule) {
         const Hash128& text = state_.plan->rules[rule].text;
@@ -58,8 +60,8 @@ void FoldRun::enable_by_settings() {
 }
 
 /// Does every source that the rule leans on show all that it has, and is it believed?
-bool FoldRun::shown_whole(const PlanRule& rule) const {
-    for (SourceId id = 0; id < source_count(); ++id) {
+bool Enablings::shown_whole(const PlanRule& rule) const {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const Role role = meta_.settings.sources[id].role;
         const bool ours = std::find(rule.roles.begin(), rule.roles.end(), role) != rule.roles.end();
         const SourceState& source = meta_.sources[id];
@@ -72,7 +74,7 @@ bool FoldRun::shown_whole(const PlanRule& rule) const {
 
 /// A reconcile has ended: what can be looked at from now on. What the configuration enables is
 /// enabled once it could have been looked at.
-void FoldRun::note_looks() {
+void Enablings::note_looks() {
     const bool on_its_way =
         std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(),
                     [](const Sweep& sweep) { return sweep.what == Sweep::What::kPolicy; });
@@ -87,12 +89,12 @@ void FoldRun::note_looks() {
         if (!ours || enabling.looked < kFirstOffset || enabling.has(means.text)) continue;
         if (means.text == enabling.disabled) continue;
         enabling.add(means.text);
-        judge_all();
+        marks_.judge_all();
     }
 }
 
 /// Why this rule cannot be enabled by who saw the journal up to there; empty: it can.
-std::string FoldRun::against_enabling(const NamedRule& named, Offset seen) const {
+std::string Enablings::against_enabling(const NamedRule& named, Offset seen) const {
     const RuleNumber rule = state_.plan->rule(named.rule);
     if (rule == kEveryRule || state_.plan->rules[rule.value()].text.none()) {
         std::vector<std::string> names;
@@ -119,13 +121,13 @@ std::string FoldRun::against_enabling(const NamedRule& named, Offset seen) const
     return {};
 }
 
-std::string FoldRun::not_yet_written(Offset seen) const {
-    if (seen <= meta_.applied) return {};
+std::string not_yet_written(const Meta& meta, Offset seen) {
+    if (seen <= meta.applied) return {};
     return "journal offset " + std::to_string(seen.value()) + " lies beyond the journal's end (" +
-           std::to_string(meta_.applied.value()) + "): it does not exist yet";
+           std::to_string(meta.applied.value()) + "): it does not exist yet";
 }
 
-FoldRun::Answer FoldRun::enable(const Request& request) {
+Answer Enablings::enable(const Request& request) {
     if (request.role != "admin" && TRUEUP_GUARD("enabling_needs_admin")) {
         return {false, "to enable a rule takes the role admin"};
     }
@@ -137,7 +139,7 @@ FoldRun::Answer FoldRun::enable(const Request& request) {
                 "" + std::to_string(shard) +
                     " that was looked at, as `trueup policy enable` does"};
     }
-    if (std::string why = not_yet_written(seen); !why.empty()) return {false, why};
+    if (std::string why = not_yet_written(meta_, seen); !why.empty()) return {false, why};
     for (const NamedRule& named : request.rules) {
         if (std::string why = against_enabling(named, seen); !why.empty()) return {false, why};
     }
@@ -151,11 +153,11 @@ FoldRun::Answer FoldRun::enable(const Request& request) {
         names += (names.empty() ? "" : ", ") + named.rule + " (mode " +
                  std::string(name_of(meta_.settings.rules[rule.value()].mode)) + ")";
     }
-    judge_all();
+    marks_.judge_all();
     return {true, "enabled for as long as it means what was looked at: " + names};
 }
 
-FoldRun::Answer FoldRun::disable(const Request& request) {
+Answer Enablings::disable(const Request& request) {
     std::vector<RuleNumber> rules;
     for (const NamedRule& named : request.rules) {
         const RuleNumber rule = state_.plan->rule(named.rule);
@@ -173,7 +175,7 @@ FoldRun::Answer FoldRun::disable(const Request& request) {
         enabling.disabled = text;
         enabling.turned = meta_.broker_now;
     }
-    judge_all();
+    marks_.judge_all();
     return {true, request.rules.empty() ? "every rule acts on approval only, until it is enabled"
                                         : "disabled: acts on approval only, until it is enabled"};
 }

@@ -1,8 +1,13 @@
 #include "engine/core/ending.h"
 
 #include "engine/base/guard.h"
+#include "engine/core/aftermaths.h"
+#include "engine/core/awaited.h"
+#include "engine/core/brake.h"
+#include "engine/core/carrying_on.h"
 #include "engine/core/draft.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/endings.h"
+#include "engine/core/findings.h"
 
 #include <algorithm>
 #include <utility>
@@ -91,31 +96,30 @@ std::string progress_of(const Plan& plan, const Ending& ending) {
     return text;
 }
 
-std::span<const PlanStep> FoldRun::steps_of(const Ending& ending) const {
+std::span<const PlanStep> Endings::steps_of(const Ending& ending) const {
     const PlanRule& rule = state_.plan->rules[ending.by.value()];
     if (rule.ending_hash != ending.steps) return {};
     return rule.ending;
 }
 
 /// May the object claim the subject still?
-Truth FoldRun::claims(const Facet& object) const {
+Truth CarryingOn::claims(const Facet& object) const {
     return claim_of(*state_.plan, object, meta_.settings);
 }
 
-bool FoldRun::plays(SourceId source) const {
+bool CarryingOn::plays(SourceId source) const {
     return source != kNoSource && meta_.settings.sources[source].role != kNoRole;
 }
 
 /// Has the source shown everything up to this moment?
-bool FoldRun::proven_past(SourceId id, BrokerTime time) const {
-    const SourceState& source = meta_.sources[id];
-    return source.known && source.complete_as_of > time;
+bool CarryingOn::proven_past(SourceId id, BrokerTime time) const {
+    return core::proven_past(meta_.sources[id], time);
 }
 
 /// Waits until it has, and says why that takes so long; kNone: it does not.
-Reason FoldRun::await_proof(SourceId id, BrokerTime time) {
+Reason CarryingOn::await_proof(SourceId id, BrokerTime time) {
     if (proven_past(id, time)) return Reason::kNone;
-    wait_for({std::nullopt, id, time});
+    awaited_.wait_for({std::nullopt, id, time});
     const SourceState& source = meta_.sources[id];
     if (unknown_by(source.quarantine)) return Reason::kQuarantine;
     if (!source.known) return Reason::kNotSynced;
@@ -125,54 +129,54 @@ Reason FoldRun::await_proof(SourceId id, BrokerTime time) {
 }
 
 /// May the rule that carries it on do so?
-bool FoldRun::goes_on(const Ending& ending) const {
+bool Brakes::goes_on(const Ending& ending) const {
     return acting(ending.by) && (!withdrawn(ending) || !TRUEUP_GUARD("disabled_ending_halts"));
 }
 
 /// Goes as far as is known by now. What is left waits, and its finding says what for.
-void FoldRun::tend_ending(Entry& entry) {
+void CarryingOn::tend_ending(Entry& entry) {
     const Ending& ending = *entry.subject.ending;
-    Finding& face = open(entry, ending.rule, ending.object_id);
+    Finding& face = findings_.open(entry, ending.rule, ending.object_id);
     if (face.command) return;  // its outcome comes first
     const Reason why = carry_on(entry, face);
     if (!entry.subject.ending || face.command) return;
     Ending& left = *entry.subject.ending;
     const JournalTime stuck_at = left.passed + kStuckAfter;
     if (meta_.now < stuck_at) {
-        wait_for({stuck_at, kNoSource, {}});
-        if (why != Reason::kNone) set_waiting(entry, face, why);
+        awaited_.wait_for({stuck_at, kNoSource, {}});
+        if (why != Reason::kNone) findings_.set_waiting(entry, face, why);
         return;
     }
     meta_.stuck += std::exchange(left.stuck, true) ? 0U : 1U;
-    set_waiting(entry, face, Reason::kEndingStuck);
+    findings_.set_waiting(entry, face, Reason::kEndingStuck);
     state_.subjects.mark_dirty(entry);
 }
 
 /// kNone: it is over, ordered, or waits for what its finding says already.
-Reason FoldRun::carry_on(Entry& entry, Finding& face) {
+Reason CarryingOn::carry_on(Entry& entry, Finding& face) {
     Subject& subject = entry.subject;
     Ending& ending = *subject.ending;
     if (ending.stage == Ending::Stage::kTaking) {
         const Reason why = settle_taking(entry, face);
         if (why != Reason::kNone || !subject.ending) return why;
     }
-    const std::span<const PlanStep> steps = steps_of(ending);
+    const std::span<const PlanStep> steps = endings_.steps_of(ending);
     while (ending.next < steps.size() && passed(subject, steps[ending.next])) {
-        pass_step(ending);
+        endings_.pass_step(ending);
         state_.subjects.mark_dirty(entry);
     }
     if (!steps.empty() && ending.next >= steps.size()) {
-        close_ending(entry, Reason::kDone);
+        endings_.close_ending(entry, Reason::kDone);
         return Reason::kNone;
     }
     if (superseded(subject)) {
-        close_ending(entry, Reason::kSuperseded);
+        endings_.close_ending(entry, Reason::kSuperseded);
         return Reason::kNone;
     }
-    const bool halted = steps.empty() || !goes_on(ending);
+    const bool halted = steps.empty() || !brakes_.goes_on(ending);
     const auto stage = halted ? Ending::Stage::kHalted : Ending::Stage::kBetween;
     if (ending.stage != stage) {
-        enter(ending, stage);
+        endings_.enter(ending, stage);
         state_.subjects.mark_dirty(entry);
     }
     if (!halted) return order_step(entry, face, steps[ending.next]);
@@ -182,17 +186,17 @@ Reason FoldRun::carry_on(Entry& entry, Finding& face) {
                                                        : meta_.settings.source(step.role),
                     ending.settled);
     }
-    return !steps.empty() && acting(ending.by) ? Reason::kNotEnabled : Reason::kObserved;
+    return !steps.empty() && brakes_.acting(ending.by) ? Reason::kNotEnabled : Reason::kObserved;
 }
 
 /// The first deletion failed, was refused or given up: has another executor done it all the same?
-Reason FoldRun::settle_taking(Entry& entry, Finding& face) {
+Reason CarryingOn::settle_taking(Entry& entry, Finding& face) {
     Subject& subject = entry.subject;
     Ending& ending = *subject.ending;
     const SourceId source = ending.taken_source;
     const bool plays = meta_.settings.sources[source].role != kNoRole;
     if (plays && !proven_past(source, ending.settled)) {
-        wait_for({std::nullopt, source, ending.settled});
+        awaited_.wait_for({std::nullopt, source, ending.settled});
         return face.reason;
     }
     const bool there =
@@ -201,27 +205,27 @@ Reason FoldRun::settle_taking(Entry& entry, Finding& face) {
             return facet != nullptr && stays(*facet);
         });
     if (!there) {
-        pass_step(ending);
-        enter(ending, Ending::Stage::kBetween);
+        endings_.pass_step(ending);
+        endings_.enter(ending, Ending::Stage::kBetween);
         state_.subjects.mark_dirty(entry);
         return Reason::kNone;
     }
     const BrokerTime over = ending.not_after + meta_.settings.max_broker_skew;
     if (!proven_past(source, over)) {  // until then a command that comes again may take it
-        wait_for({std::nullopt, source, over});
+        awaited_.wait_for({std::nullopt, source, over});
         return face.reason;
     }
     // Nothing was taken, and nothing will be.
     if (ending.last == OutcomeKind::kRefused) {
-        close_ending(entry, Reason::kRefused);
+        endings_.close_ending(entry, Reason::kRefused);
     } else {
-        forget_ending(entry);
+        endings_.forget_ending(entry);
     }
     return Reason::kNone;
 }
 
 /// Is this step behind us by what the sources show (E2)?
-bool FoldRun::passed(const Subject& subject, const PlanStep& step) const {
+bool CarryingOn::passed(const Subject& subject, const PlanStep& step) const {
     const Ending& ending = *subject.ending;
     if (step.verb == policy::Verb::kDelete) {
         const SourceId source = meta_.settings.source(step.role);
@@ -237,7 +241,7 @@ bool FoldRun::passed(const Subject& subject, const PlanStep& step) const {
 
 /// Is there another object under the name of the one that was taken, or has that one stayed after
 /// all? What is left of the list was meant for an instance that is no more.
-bool FoldRun::superseded(const Subject& subject) const {
+bool CarryingOn::superseded(const Subject& subject) const {
     const Ending& ending = *subject.ending;
     return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
         if (facet.source != ending.taken_source || !stays(facet)) return false;
@@ -247,7 +251,7 @@ bool FoldRun::superseded(const Subject& subject) const {
     });
 }
 
-Reason FoldRun::order_step(Entry& entry, Finding& face, const PlanStep& step) {
+Reason CarryingOn::order_step(Entry& entry, Finding& face, const PlanStep& step) {
     Subject& subject = entry.subject;
     const Ending& ending = *subject.ending;
     const bool write = step.verb == policy::Verb::kUpdate;
@@ -261,9 +265,9 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const PlanStep& step) {
         !(write && has_values(*state_.plan, meta_.settings, step, subject, *object));
     if (!wanted) return await_proof(source, ending.settled);  // it may be there all the same
     if (subject.held) return Reason::kHold;
-    if (paused(ending.by)) return Reason::kPaused;
+    if (brakes_.paused(ending.by)) return Reason::kPaused;
     if (ending.again > meta_.now) {
-        wait_for({ending.again, kNoSource, {}});
+        awaited_.wait_for({ending.again, kNoSource, {}});
         return Reason::kNone;
     }
     if (vetoed(*object)) return Reason::kVeto;
@@ -279,18 +283,18 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const PlanStep& step) {
         }
     }
     if (meta_.outbox >= meta_.settings.max_outbox) {
-        wait_for({meta_.now + kOutboxPause, kNoSource, {}});
+        awaited_.wait_for({meta_.now + kOutboxPause, kNoSource, {}});
         return Reason::kOutboxFull;
     }
-    enter(*subject.ending, Ending::Stage::kOrdered);
+    endings_.enter(*subject.ending, Ending::Stage::kOrdered);
     CommandDraft draft = draft_of(subject, step, *object);
     give_time(meta_.settings, ending.by, draft);
-    issue(entry, face, std::move(draft), meta_.settings.command_ttl);
+    findings_.issue(entry, face, std::move(draft), meta_.settings.command_ttl);
     return Reason::kNone;
 }
 
-CommandDraft FoldRun::draft_of(const Subject& subject, const PlanStep& step,
-                               const Facet& object) const {
+CommandDraft CarryingOn::draft_of(const Subject& subject, const PlanStep& step,
+                                  const Facet& object) const {
     const Ending& ending = *subject.ending;
     const PlanRole& role = state_.plan->roles[step.role];
     const std::string& source = meta_.sources[object.source].name;
@@ -313,7 +317,7 @@ CommandDraft FoldRun::draft_of(const Subject& subject, const PlanStep& step,
 }
 
 /// Does the row that an ending wrote say something else by now, or is there a pod for it again?
-bool FoldRun::over(const Subject& subject, const Ended& ended) const {
+bool Aftermaths::over(const Subject& subject, const Ended& ended) const {
     if (!subject.own_writes.empty()) return false;  // what is in view may be from before it
     const std::span<const PlanStep> steps = state_.plan->rules[ended.rule.value()].ending;
     if (steps.empty()) return true;

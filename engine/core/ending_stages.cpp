@@ -1,19 +1,25 @@
 // An ending from its birth to its end: the stages that it enters, the steps that it passes, and
 // what its commands came to.
+#include "engine/core/aftermaths.h"
+#include "engine/core/brake.h"
+#include "engine/core/edges.h"
 #include "engine/core/ending.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/endings.h"
+#include "engine/core/findings.h"
+#include "engine/core/marks.h"
+#include "engine/core/outcomes.h"
 
 #include <utility>
 
 namespace trueup::core {
 
-void FoldRun::enter(Ending& ending, Ending::Stage stage) {
+void Endings::enter(Ending& ending, Ending::Stage stage) {
     --meta_.endings[static_cast<std::size_t>(ending.stage)];
     ending.stage = stage;
     ++meta_.endings[static_cast<std::size_t>(stage)];
 }
 
-void FoldRun::pass_step(Ending& ending) {
+void Endings::pass_step(Ending& ending) {
     ++ending.next;
     ending.passed = meta_.now;
     ending.failures = 0;
@@ -22,7 +28,7 @@ void FoldRun::pass_step(Ending& ending) {
 }
 
 /// The finding's command is the first deletion of a list: from here on it is carried to its end.
-void FoldRun::begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft) {
+void Endings::begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft) {
     Subject& subject = entry.subject;
     const PlanRule& rule = state_.plan->rules[finding.rule.value()];
     Ending ending;
@@ -47,31 +53,34 @@ void FoldRun::begin_ending(Entry& entry, const Finding& finding, const CommandDr
 }
 
 /// Takes the ending out of the subject; the rules judge it again.
-void FoldRun::forget_ending(Entry& entry) {
+void Endings::forget_ending(Entry& entry) {
     Ending& ending = *entry.subject.ending;
     --meta_.endings[static_cast<std::size_t>(ending.stage)];
     meta_.stuck -= ending.stuck ? 1U : 0U;
     entry.subject.ending.reset();
     state_.subjects.mark_dirty(entry);
-    count(entry);
+    marks_.count(entry);
 }
 
 /// The ending is over, and so is its finding.
-void FoldRun::close_ending(Entry& entry, Reason reason) {
+void Endings::close_ending(Entry& entry, Reason reason) {
     Subject& subject = entry.subject;
     const Ending& ending = *subject.ending;
     if (reason == Reason::kDone) {
         ++meta_.rules[ending.rule.value()].mended;
-        aftermath_of(entry).ended = Ended{ending.rule, ending.target};
-        subject.request.reset();
+        aftermaths_.aftermath_of(entry).ended = Ended{ending.rule, ending.target};
     }
-    const Finding& face = open(entry, ending.rule, ending.object_id);
-    resolve(entry, static_cast<std::size_t>(&face - subject.findings.data()), reason);
+    // It was asked of what has ended, and not of what came in its place.
+    const bool asked = state_.plan->rules[ending.by.value()].asked_by(subject.request);
+    if (reason == Reason::kDone || (reason == Reason::kSuperseded && asked))
+        subject.request.reset();
+    const Finding& face = findings_.open(entry, ending.rule, ending.object_id);
+    findings_.resolve(entry, static_cast<std::size_t>(&face - subject.findings.data()), reason);
     forget_ending(entry);
 }
 
 /// What came of the command that the ending had under way, or that it was given up.
-void FoldRun::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
+void Endings::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
                           BrokerTime time) {
     Ending& ending = *entry.subject.ending;
     const bool done = kind == OutcomeKind::kDone || kind == OutcomeKind::kAlreadyDone;
@@ -88,7 +97,7 @@ void FoldRun::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool re
     face.emit_again = {};
     face.reason = for_now ? Reason::kRetry : done ? Reason::kNextStep : reason_of(kind);
     face.state = state_of(face.reason);
-    note_edge(entry, face);
+    findings_.note_edge(entry, face);
     face.command.reset();         // after the edge, which names the command that just ended
     if (taking && !done) return;  // another executor may have done it: its source will show
     enter(ending, Ending::Stage::kBetween);
@@ -99,11 +108,11 @@ void FoldRun::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool re
 }
 
 /// No other rule acts on a subject that is being ended, or says anything of it.
-void FoldRun::stand_back(Entry& entry) {
+void Endings::stand_back(Entry& entry) {
     for (Finding& finding : entry.subject.findings) {
         if (ends(entry.subject, finding) || finding.command) continue;
         finding.approved = false;
-        if (!finding.dismissed) set_waiting(entry, finding, Reason::kEnding);
+        if (!finding.dismissed) findings_.set_waiting(entry, finding, Reason::kEnding);
     }
 }
 

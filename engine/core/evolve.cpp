@@ -1,7 +1,12 @@
 // What a source says of one object becomes the facet of that object. Versions are compared before
 // anything is parsed: within one object an older word never overwrites a newer one (design §4.7).
 #include "engine/base/guard.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/changes.h"
+#include "engine/core/ending.h"
+#include "engine/core/findings.h"
+#include "engine/core/marks.h"
+#include "engine/core/park.h"
+#include "engine/core/sources.h"
 
 #include <algorithm>
 
@@ -43,17 +48,19 @@ bool take_object(Facet& facet, const ChangeView& change) {
 
 }  // namespace
 
-void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
+void Changes::take_change(const ItemView& item, const ChangeView& change, Entry* seems) {
+    seems_ = seems;
     if (change.kind == ChangeKind::kIncarnationStart) return;  // its offset is the news
-    const SourceId id = source_of(item, change);
+    const SourceId id = sources_.source_of(item, change);
     if (id == kNoSource) {
-        park(item, "no source '" + std::string(change.source) + "' writes this topic");
+        park(meta_, report_, item,
+             "no source '" + std::string(change.source) + "' writes this topic");
         return;
     }
     SourceState& source = meta_.sources[id];
-    if (!owned(source, change)) return;
+    if (!sources_.owned(source, change)) return;
     if (change.kind == ChangeKind::kRemove && change.subject_key.empty()) {
-        return park(item, "a remove without subject_key");
+        return park(meta_, report_, item, "a remove without subject_key");
     }
     const bool speaks = change.kind == ChangeKind::kUpsert || change.kind == ChangeKind::kRemove ||
                         change.kind == ChangeKind::kSame;
@@ -66,11 +73,11 @@ void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
         case ChangeKind::kSame:
             return same(id, item, change);
         case ChangeKind::kSnapshotBegin:
-            return begin_epoch(source, change);
+            return sources_.begin_epoch(source, change);
         case ChangeKind::kSnapshotEnd:
-            return end_epoch(id, change);
+            return sources_.end_epoch(id, change);
         case ChangeKind::kProgress:
-            return take_progress(source, item, change);
+            return sources_.take_progress(source, item, change);
         case ChangeKind::kAlive:
         case ChangeKind::kOwner:
         case ChangeKind::kMarker:
@@ -81,8 +88,8 @@ void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
 }
 
 /// The subject, made if it is new, with the epochs that are still on their way counted in.
-FoldRun::Entry& FoldRun::subject_of(std::string_view key) {
-    Entry* entry = state_.subjects.find(key, seems_);
+Marks::Entry& Marks::subject_of(std::string_view key, Entry* seems) {
+    Entry* entry = state_.subjects.find(key, seems);
     if (entry == nullptr) {
         entry = &state_.subjects.at(key);
         ++meta_.subjects;
@@ -92,7 +99,7 @@ FoldRun::Entry& FoldRun::subject_of(std::string_view key) {
 }
 
 /// The facet of this object; a new one is absent, so that any word on it is news.
-Facet& FoldRun::facet_of(Entry& entry, SourceId id, const ItemView& item,
+Facet& Changes::facet_of(Entry& entry, SourceId id, const ItemView& item,
                          std::string_view object_id) {
     Subject& subject = entry.subject;
     const Place place = place_of(subject, id, object_id);
@@ -105,9 +112,9 @@ Facet& FoldRun::facet_of(Entry& entry, SourceId id, const ItemView& item,
     return *subject.facets.insert(place.at, std::move(fresh));
 }
 
-void FoldRun::upsert(SourceId id, const ItemView& item, const ChangeView& change) {
+void Changes::upsert(SourceId id, const ItemView& item, const ChangeView& change) {
     SourceState& source = meta_.sources[id];
-    Entry& entry = subject_of(change.subject_key);
+    Entry& entry = marks_.subject_of(change.subject_key, seems_);
     Facet& facet = facet_of(entry, id, item, change.object_id);
     // Listed first: a sweep that is still on its way must not take what this epoch lists.
     if (source.open && change.epoch != 0 && change.epoch == source.open->wire) {
@@ -123,7 +130,7 @@ void FoldRun::upsert(SourceId id, const ItemView& item, const ChangeView& change
 /// The object is listed without its content, which was told under `base`. If that is not what is
 /// here, it was told to nobody, or lost on the way: the source is not known until it lists all
 /// anew.
-void FoldRun::same(SourceId id, const ItemView& item, const ChangeView& change) {
+void Changes::same(SourceId id, const ItemView& item, const ChangeView& change) {
     const Facet* facet = known_facet(id, change);
     const bool same_owner = facet != nullptr && facet->incarnation == change.incarnation;
     const bool as_told = same_owner && facet->present() && facet->version == change.base;
@@ -134,7 +141,7 @@ void FoldRun::same(SourceId id, const ItemView& item, const ChangeView& change) 
     if (!as_told && !passed && TRUEUP_GUARD("same_as_told")) {
         SourceState& source = meta_.sources[id];
         if (!source.hole) ++meta_.counters.holes;
-        break_source(source);
+        break_source(source, meta_.broker_now);
         source.hole = true;
         return;
     }
@@ -146,23 +153,23 @@ void FoldRun::same(SourceId id, const ItemView& item, const ChangeView& change) 
 }
 
 /// The facet of this object, with the epochs that are still on their way counted in; none: nullptr.
-const Facet* FoldRun::known_facet(SourceId id, const ChangeView& change) {
-    Entry* entry = find(change.subject_key);
+const Facet* Changes::known_facet(SourceId id, const ChangeView& change) {
+    Entry* entry = marks_.find(change.subject_key);
     if (entry == nullptr) return nullptr;
-    apply_sweeps(*entry);
+    marks_.apply_sweeps(*entry);
     const Place place = place_of(entry->subject, id, change.object_id);
     return place.taken ? &*place.at : nullptr;
 }
 
 /// A digest of what the object says that a rule compares; nullopt: nothing is compared.
-std::optional<std::uint64_t> FoldRun::said(const Entry& entry, const Facet& facet) const {
+std::optional<std::uint64_t> Changes::said(const Entry& entry, const Facet& facet) const {
     if (state_.plan == nullptr || !facet.present()) return std::nullopt;
     if (meta_.settings.sources[facet.source].role >= state_.plan->roles.size()) return std::nullopt;
     return said_by(*state_.plan, meta_.settings, entry.subject, facet);
 }
 
 /// Takes a facet's new content, if it is news.
-void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
+void Changes::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                       const ChangeView& change) {
     const bool same_owner = facet.incarnation == change.incarnation;
     const bool older = facet.absence == Absence::kRemoved ? change.version <= facet.version
@@ -193,11 +200,11 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     if (other || !TRUEUP_GUARD("evidence_by_field")) facet.evidence = item.append_time;
     facet.changed = item.append_time;
     facet.offset = record_.offset;
-    note_reference(entry, id);
-    mark(entry);
+    marks_.note_reference(entry, id);
+    marks_.mark(entry);
 }
 
-void FoldRun::count_in(Facet& facet, SourceId id) {
+void Changes::count_in(Facet& facet, SourceId id) {
     ++meta_.sources[id].population;
     // Said after the end of epochs whose sweeps are still on their way: they took it already, and
     // must not take it again, or it would count how far they are.
@@ -209,7 +216,7 @@ void FoldRun::count_in(Facet& facet, SourceId id) {
 /// The source said that the object is gone, and now that it is there: under one id it is another
 /// one, as a row that was deleted and inserted in one commit. What was found of the former is over
 /// (S17).
-void FoldRun::begin_anew(Entry& entry, Facet& facet, const ItemView& item) {
+void Changes::begin_anew(Entry& entry, Facet& facet, const ItemView& item) {
     Subject& subject = entry.subject;
     facet.first_seen = item.append_time;
     for (std::size_t i = subject.findings.size(); i > 0; --i) {
@@ -219,7 +226,7 @@ void FoldRun::begin_anew(Entry& entry, Facet& facet, const ItemView& item) {
             continue;
         }
         ++meta_.rules[finding.rule.value()].retracted;
-        resolve(entry, i - 1, Reason::kRetracted);
+        findings_.resolve(entry, i - 1, Reason::kRetracted);
     }
     if (!subject.ending) return;
     Ending& ending = *subject.ending;
@@ -228,9 +235,9 @@ void FoldRun::begin_anew(Entry& entry, Facet& facet, const ItemView& item) {
     }
 }
 
-void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change) {
+void Changes::remove(SourceId id, const ItemView& item, const ChangeView& change) {
     SourceState& source = meta_.sources[id];
-    Entry& entry = subject_of(change.subject_key);
+    Entry& entry = marks_.subject_of(change.subject_key, seems_);
     Facet& facet = facet_of(entry, id, item, change.object_id);
     const bool older = facet.incarnation == change.incarnation && change.version < facet.version;
     if (older && TRUEUP_GUARD("monotone_versions")) {
@@ -247,8 +254,8 @@ void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change
     facet.object.clear();
     facet.answers.plan = 0;
     state_.subjects.mark_dirty(entry);
-    note_reference(entry, id);
-    mark(entry);
+    marks_.note_reference(entry, id);
+    marks_.mark(entry);
 }
 
 }  // namespace trueup::core

@@ -1,9 +1,12 @@
 // Verdicts become findings: the fold compares what the rules say with the findings that are open
 // and emits only the edges. A finding whose command is under way stays as it is until the outcome.
+#include "engine/core/findings.h"
+
+#include "engine/core/awaited.h"
 #include "engine/core/command_id.h"
 #include "engine/core/draft.h"
 #include "engine/core/edges.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/verdicts.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +24,7 @@ bool under_way(const Subject& subject, RuleNumber rule) {
 }  // namespace
 
 /// A dismissal is of what was there. Another object is another question.
-void FoldRun::void_dismissals(Entry& entry) {
+void Findings::void_dismissals(Entry& entry) {
     Subject& subject = entry.subject;
     const auto news = [&](const Finding& finding) {
         return finding.dismissed &&
@@ -34,11 +37,11 @@ void FoldRun::void_dismissals(Entry& entry) {
     if (std::erase_if(subject.findings, news) > 0) state_.subjects.mark_dirty(entry);
 }
 
-void FoldRun::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
+void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     const bool nothing = verdict.kind == Verdict::Kind::kHealthy && verdict.wait == Wait{};
     if (nothing && entry.subject.findings.empty() && !entry.subject.request) return;
     settle_others(entry, rule, verdict);
-    if (verdict.wait != Wait{}) wait_for(verdict.wait);
+    if (verdict.wait != Wait{}) awaited_.wait_for(verdict.wait);
     if (verdict.kind == Verdict::Kind::kHealthy &&
         state_.plan->rules[rule.value()].asked_by(entry.subject.request) &&
         !under_way(entry.subject, rule)) {
@@ -46,15 +49,16 @@ void FoldRun::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
         state_.subjects.mark_dirty(entry);
     }
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
-    Finding& finding = open(entry, rule, verdict.object_id);
+    Finding& finding = findings_.open(entry, rule, verdict.object_id);
     if (finding.command || finding.dismissed) return;
     if (verdict.command) give_time(meta_.settings, rule, *verdict.command);
-    if (verdict.kind == Verdict::Kind::kWaiting) return set_waiting(entry, finding, verdict.reason);
+    if (verdict.kind == Verdict::Kind::kWaiting)
+        return findings_.set_waiting(entry, finding, verdict.reason);
     if (may_act(entry, finding, verdict)) act(entry, finding, verdict);
 }
 
 /// What the verdict means for the rule's findings about other objects, or about none.
-void FoldRun::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict) {
+void Verdicts::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict) {
     const bool names_one =
         verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
     std::vector<Finding>& findings = entry.subject.findings;
@@ -65,18 +69,18 @@ void FoldRun::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdic
         if (verdict.kind == Verdict::Kind::kAbstain) {
             // Something else came in between: what was approved was approved without it.
             finding.approved = false;
-            if (!finding.dismissed) set_waiting(entry, finding, verdict.reason);
+            if (!finding.dismissed) findings_.set_waiting(entry, finding, verdict.reason);
         } else if (finding.dismissed) {
             findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i - 1));
             state_.subjects.mark_dirty(entry);
         } else {
             ++meta_.rules[rule.value()].retracted;
-            resolve(entry, i - 1, Reason::kRetracted);
+            findings_.resolve(entry, i - 1, Reason::kRetracted);
         }
     }
 }
 
-Finding& FoldRun::open(Entry& entry, RuleNumber rule, std::string_view object_id) {
+Finding& Findings::open(Entry& entry, RuleNumber rule, std::string_view object_id) {
     std::vector<Finding>& findings = entry.subject.findings;
     const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
         return f.rule > rule || (f.rule == rule && f.object_id >= object_id);
@@ -95,7 +99,7 @@ Finding& FoldRun::open(Entry& entry, RuleNumber rule, std::string_view object_id
     return *findings.insert(place, std::move(fresh));
 }
 
-void FoldRun::set_waiting(Entry& entry, Finding& finding, Reason reason) {
+void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason) {
     const bool fresh = finding.state == FindingState::kUnspecified;
     if (!fresh && finding.reason == reason && finding.state != FindingState::kCommanded) return;
     // Backing off after a failure is the better explanation until it is over.
@@ -105,7 +109,7 @@ void FoldRun::set_waiting(Entry& entry, Finding& finding, Reason reason) {
     note_edge(entry, finding);
 }
 
-void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
+void Findings::resolve(Entry& entry, std::size_t index, Reason reason) {
     std::vector<Finding>& findings = entry.subject.findings;
     Finding& finding = findings[index];
     finding.state = FindingState::kResolved;
@@ -115,7 +119,7 @@ void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
     --meta_.open_findings;
 }
 
-void FoldRun::note_edge(Entry& entry, Finding& finding) {
+void Findings::note_edge(Entry& entry, Finding& finding) {
     const bool opened = finding.last_change < kFirstOffset;
     finding.last_change = record_.offset;
     const PlanRule& rule = state_.plan->rules[finding.rule.value()];

@@ -2,9 +2,24 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
-#include "engine/core/budget.h"
+#include "engine/core/aftermaths.h"
+#include "engine/core/approvals.h"
+#include "engine/core/brake.h"
+#include "engine/core/changes.h"
 #include "engine/core/command_id.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/enablings.h"
+#include "engine/core/endings.h"
+#include "engine/core/findings.h"
+#include "engine/core/judging.h"
+#include "engine/core/marks.h"
+#include "engine/core/outcomes.h"
+#include "engine/core/park.h"
+#include "engine/core/passes.h"
+#include "engine/core/requests.h"
+#include "engine/core/settings_in_force.h"
+#include "engine/core/sources.h"
+#include "engine/core/trust.h"
+#include "engine/core/visits.h"
 
 #include <algorithm>
 #include <array>
@@ -27,34 +42,91 @@ void adopt_waits(State& state, const Subject& subject) {
     for (const Wait& wait : subject.waits) state.waits.add(subject.key, wait);
 }
 
-void fold(State& state, const JournalView& record, FoldReport& report) {
-    TRUEUP_CHECK(record.offset > state.meta.applied);
-    if (!state.halted.empty()) return;
-    FoldRun(state, record, report).run();
+void park(Meta& meta, FoldReport& report, const ItemView& item, std::string reason) {
+    ++meta.counters.parked;
+    report.parked.push_back({item.topic, item.offset, std::move(reason), std::string(item.bytes)});
 }
+
+namespace {
+
+/// One `fold` call: the order of one record, over the parts that do the work. Each part names what
+/// it may touch.
+class FoldRun {
+  public:
+    FoldRun(State& state, const JournalView& record, FoldReport& report)
+        : state_(state),
+          meta_(state.meta),
+          record_(record),
+          report_(report),
+          brakes_(state),
+          findings_(state, record, report),
+          aftermaths_(state),
+          marks_(state, record, report, findings_),
+          endings_(state, findings_, marks_, aftermaths_),
+          outcomes_(state, findings_, marks_, endings_, aftermaths_, brakes_),
+          judging_(state, findings_, marks_, endings_, outcomes_, aftermaths_, brakes_),
+          trust_(state, state.meta, report, marks_),
+          sources_(state.meta, trust_),
+          changes_(state, record, report, sources_, marks_, findings_),
+          enablings_(state, state.meta, record, marks_),
+          approvals_(state, state.meta, marks_, findings_, endings_, aftermaths_),
+          requests_(state, report, marks_, approvals_, enablings_, trust_, brakes_),
+          settings_(state, record, report, sources_, enablings_, marks_),
+          passes_(state.meta, enablings_),
+          visits_(state, report, marks_, passes_, trust_) {}
+
+    void run();
+
+  private:
+    using Entry = SubjectTable::Entry;
+
+    void advance_time();
+    void take_genesis(const Genesis& genesis);
+    void take_items();
+    void take_item(const ItemView& item, Entry* seems);
+
+    State& state_;
+    Meta& meta_;
+    const JournalView& record_;
+    FoldReport& report_;
+    // Each refers to earlier ones only.
+    const Brakes brakes_;
+    Findings findings_;
+    Aftermaths aftermaths_;
+    Marks marks_;
+    Endings endings_;
+    Outcomes outcomes_;
+    Judging judging_;
+    Trust trust_;
+    Sources sources_;
+    Changes changes_;
+    Enablings enablings_;
+    Approvals approvals_;
+    Requests requests_;
+    SettingsInForce settings_;
+    Passes passes_;
+    Visits visits_;
+};
 
 void FoldRun::run() {
     advance_time();
     if (record_.genesis) take_genesis(*record_.genesis);
-    if (record_.settings) take_settings(*record_.settings);
+    if (record_.settings) settings_.take_settings(*record_.settings);
     if (!state_.halted.empty()) return;
     take_items();
     if (state_.plan != nullptr) {
-        budget_ = meta_.settings.sweep_step;
-        tend_pass();
-        tend_trial();
-        judge_dependents();
-        sweep_step();
-        // What wakes has news as a rule, and telling them takes longer than a look.
-        budget_ = std::min(budget_, std::max(meta_.settings.sweep_step / 2, 1U));
-        wake();
+        passes_.tend_pass();
+        trust_.tend_trial();
+        marks_.judge_dependents();
+        visits_.sweep_step();
+        visits_.wake();
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
-        for (std::size_t i = 0; i < marked_.size(); ++i) judge(i);
-        for (const Marked& each : marked_) collect(*each.entry);
-        end_trial();
-        judge_dependents();  // of references that a sweep changed
+        for (std::size_t i = 0; i < marks_.all().size(); ++i) judging_.judge(marks_.all()[i]);
+        for (const Marks::Marked& each : marks_.all()) marks_.collect(*each.entry);
+        trust_.end_trial();
+        marks_.judge_dependents();  // of references that a sweep changed
     }
-    for (SourceId id = 0; id < source_count(); ++id) {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
         const bool unwell = source.hole || unknown_by(source.quarantine);
         if (unwell && !source.open) report_.wants_epoch.push_back(id);
@@ -84,11 +156,9 @@ void FoldRun::take_items() {
         for (const ItemView& item : group) {
             const auto* change = std::get_if<ChangeView>(&item.body);
             const bool known = change != nullptr && !change->subject_key.empty();
-            seems_ = known ? seem[count++] : nullptr;
-            take_item(item);
+            take_item(item, known ? seem[count++] : nullptr);
         }
     }
-    seems_ = nullptr;
     // Before anything is ordered. What brings nothing new leaves the chain alone.
     if (meta_.counters.items == before) return;
     meta_.chain = extend_chain(meta_.chain, record_.digest);
@@ -124,17 +194,7 @@ void FoldRun::take_genesis(const Genesis& genesis) {
     meta_.shard = genesis.shard;
 }
 
-/// Has every subject judged, some with each record.
-void FoldRun::judge_all() {
-    // One that has not begun yet will do.
-    const bool waiting =
-        std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(), [](const Sweep& sweep) {
-            return sweep.what == Sweep::What::kJudgement && sweep.cursor.empty();
-        });
-    if (!waiting) meta_.sweeps.push_back({});
-}
-
-void FoldRun::take_item(const ItemView& item) {
+void FoldRun::take_item(const ItemView& item, Entry* seems) {
     Offset& last = meta_.last[static_cast<std::size_t>(item.topic)];
     if (item.offset <= last && TRUEUP_GUARD("duplicate_dropped")) {
         ++meta_.counters.duplicates;
@@ -151,130 +211,22 @@ void FoldRun::take_item(const ItemView& item) {
     last = std::max(last, item.offset);
     ++meta_.counters.items;
     if (const auto* change = std::get_if<ChangeView>(&item.body)) {
-        take_change(item, *change);
+        changes_.take_change(item, *change, seems);
     } else if (const auto* outcome = std::get_if<Outcome>(&item.body)) {
-        take_outcome(item, *outcome);
+        outcomes_.take_outcome(item, *outcome);
     } else if (const auto* request = std::get_if<Request>(&item.body)) {
-        take_request(item, *request);
+        requests_.take_request(item, *request);
     } else if (!item.bytes.empty()) {  // an empty record is an executor's heartbeat
-        park(item, std::get<Undecodable>(item.body).reason);
+        park(meta_, report_, item, std::get<Undecodable>(item.body).reason);
     }
 }
 
-void FoldRun::park(const ItemView& item, std::string reason) {
-    ++meta_.counters.parked;
-    report_.parked.push_back({item.topic, item.offset, std::move(reason), std::string(item.bytes)});
-}
+}  // namespace
 
-FoldRun::Entry* FoldRun::find(std::string_view key) { return state_.subjects.find(key); }
-
-/// Has the subject judged at the end of this record. Epochs that are still on their way over the
-/// subjects count for it at once.
-void FoldRun::mark(Entry& entry) {
-    if (state_.plan == nullptr) return;  // nobody is judged
-    if (entry.marked == 0) {
-        marked_.push_back({&entry, {}});
-        entry.marked = static_cast<std::uint32_t>(marked_.size());
-    }
-    if (!meta_.sweeps.empty()) apply_sweeps(entry);
-    count(entry);
-}
-
-/// What the plan's conditions make of the subject now.
-void FoldRun::look(Entry& entry, Facts& facts) {
-    look_at(*state_.plan, entry.subject, meta_.settings, meta_.sources, facts);
-}
-
-/// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
-/// Of one that is to be judged it is remembered what its objects came to.
-void FoldRun::count(Entry& entry) {
-    Word unmarked;
-    Word& word = entry.marked == 0 ? unmarked : marked_[entry.marked - 1].word;
-    const Tally now = tally_of(*state_.plan, entry.subject, meta_.settings, word);
-    Tally& before = entry.subject.counted;
-    if (now == before) return;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-        meta_.tallies[i] = meta_.tallies[i] + now[i] - before[i];
-    }
-    before = now;
-    state_.subjects.mark_dirty(entry);
-}
-
-/// Whoever needs this object is to be judged again.
-void FoldRun::note_reference(const Entry& entry, SourceId id) {
-    if (!entry.subject.reference() || state_.plan == nullptr) return;
-    const Role role = meta_.settings.sources[id].role;
-    if (role != kNoRole && state_.plan->roles[role].reference) reference_changed_ = true;
-}
-
-void FoldRun::judge_dependents() {
-    if (!std::exchange(reference_changed_, false)) return;
-    judge_all();
-    report_.more_work = true;
-}
-
-const Subject& FoldRun::about(SourceId source, std::string_view name) {
-    TRUEUP_CHECK(source < meta_.sources.size());
-    std::string key = "!";
-    key += meta_.sources[source].name;
-    key += '/';
-    key += name;
-    Entry* entry = find(key);
-    if (entry == nullptr) return nobody_;
-    apply_sweeps(*entry);
-    return entry->subject;
-}
-
-bool FoldRun::counting() const {
-    return std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(), [](const Sweep& sweep) {
-        return sweep.what == Sweep::What::kEpoch || sweep.what == Sweep::What::kPolicy;
-    });
-}
-
-/// Marks them, and takes the names away.
-void FoldRun::rouse(std::vector<std::string>& keys) {
-    state_.subjects.read_ahead(keys);
-    for (const std::string& key : keys) {
-        Entry* entry = find(key);
-        if (entry == nullptr) continue;
-        entry->woken = true;
-        mark(*entry);
-    }
-    keys.clear();
-}
-
-/// Marks the subjects whose wait is over, as many as the budget of this record allows.
-void FoldRun::wake() {
-    std::vector<std::string> keys;
-    const auto take = [&](auto&& next) {
-        for (; budget_ > 0; --budget_) {
-            std::optional<std::string> key = next();
-            if (!key) return;
-            keys.push_back(*std::move(key));
-        }
-        report_.more_work = true;
-    };
-    take([&] { return state_.waits.take_due(meta_.now); });
-    for (SourceId id = 0; id < source_count(); ++id) {
-        take([&] { return state_.waits.take_seen(id, meta_.sources[id].complete_as_of); });
-    }
-    const auto rules = static_cast<std::uint8_t>(meta_.rules.size());
-    for (std::uint8_t number = 0; number < rules; ++number) {
-        const RuleNumber rule(number);
-        std::uint64_t room = left_of(meta_.settings.rules[rule.value()].budget,
-                                     meta_.rules[rule.value()].spending, meta_);
-        take([&] {
-            return room-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
-        });
-    }
-    rouse(keys);
-    if (counting()) return;
-    const auto tallies = static_cast<TallyId>(state_.plan->tallies.size());
-    for (TallyId tally = 0; tally < tallies; ++tally) {
-        if (meta_.tallies[tally] != 0) continue;
-        take([&] { return state_.waits.take_none_of(tally); });
-    }
-    rouse(keys);
+void fold(State& state, const JournalView& record, FoldReport& report) {
+    TRUEUP_CHECK(record.offset > state.meta.applied);
+    if (!state.halted.empty()) return;
+    FoldRun(state, record, report).run();
 }
 
 }  // namespace trueup::core

@@ -1,7 +1,14 @@
 // One subject is judged by the rules that may have something to say of it; what it waits for then,
 // and what is kept of what it came through.
 #include "engine/base/guard.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/aftermaths.h"
+#include "engine/core/awaited.h"
+#include "engine/core/brake.h"
+#include "engine/core/ending.h"
+#include "engine/core/endings.h"
+#include "engine/core/findings.h"
+#include "engine/core/judging.h"
+#include "engine/core/outcomes.h"
 #include "engine/core/rule_set.h"
 
 #include <algorithm>
@@ -38,7 +45,7 @@ void add_open(const Plan& plan, const Subject& subject, RuleSet& rules) {
 
 }  // namespace
 
-References FoldRun::references() {
+References Marks::references() {
     return {meta_.sources,
             meta_.broker_now,
             meta_.watched_since,
@@ -49,42 +56,42 @@ References FoldRun::references() {
             }};
 }
 
-void FoldRun::judge(std::size_t marked) {
-    Entry& entry = *marked_[marked].entry;
+void Judging::judge(Marks::Marked& marked) {
+    Entry& entry = *marked.entry;
     Subject& subject = entry.subject;
     if (entry.erased) return;
-    waits_.clear();
+    awaited_.clear();
     const bool found = !subject.findings.empty();
-    if (found) tend_commands(entry);
-    if (state_.plan->ledger) keep_ledger(entry, marked_[marked].word);
-    if (found) void_dismissals(entry);
-    if (subject.aftermath) tend_aftermath(entry);
+    if (found) outcomes_.tend_commands(entry);
+    if (state_.plan->ledger) keep_ledger(entry, marked.word);
+    if (found) findings_.void_dismissals(entry);
+    if (subject.aftermath) aftermaths_.tend_aftermath(entry);
     if (subject.request) expire_request(entry);
-    if (subject.ending) tend_ending(entry);
+    if (subject.ending) carrying_on_.tend_ending(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {
-        judge_rules(entry, marked_[marked].word);
+        judge_rules(entry, marked.word);
     }
-    if (subject.ending) stand_back(entry);
+    if (subject.ending) endings_.stand_back(entry);
     for (const Finding& finding : subject.findings) {
         if (finding.command) {
             // When it expires, if the broker's clock and the watched one go on side by side.
             const JournalTime over =
                 meta_.now + (finding.command->not_after + meta_.settings.max_broker_skew +
                              Millis{1} - meta_.broker_now);
-            const bool again = !stopped(subject, finding);
-            wait_for({again ? std::min(finding.emit_again, over) : over, kNoSource, {}});
+            const bool again = !brakes_.stopped(subject, finding);
+            awaited_.wait_for({again ? std::min(finding.emit_again, over) : over, kNoSource, {}});
         } else if (finding.emit_again > meta_.now) {
-            wait_for({finding.emit_again, kNoSource, {}});
+            awaited_.wait_for({finding.emit_again, kNoSource, {}});
         }
     }
     if (!subject.own_writes.empty()) forget_seen_writes(entry);
-    renew_waits(entry);
+    awaited_.renew_waits(entry);
     recount(entry);
 }
 
 /// Keeps the counts of subjects that are there, and of those that are wrong: about which a rule
 /// would do something. What is only reported says nothing against a source.
-void FoldRun::recount(Entry& entry) {
+void Judging::recount(Entry& entry) {
     Subject& subject = entry.subject;
     const bool present =
         !subject.reference() &&
@@ -105,30 +112,35 @@ void FoldRun::recount(Entry& entry) {
 }
 
 /// What was granted a day ago and never came to an act is told so, and is nobody's wish any more.
-void FoldRun::expire_request(Entry& entry) {
+void Judging::expire_request(Entry& entry) {
     Subject& subject = entry.subject;
     if (subject.ending) return;
+    const std::vector<PlanRule>& rules = state_.plan->rules;
+    // The policy has no rule for it any more. One that comes back later was not asked for.
+    if (std::none_of(rules.begin(), rules.end(),
+                     [&](const PlanRule& rule) { return rule.asked_by(subject.request); })) {
+        subject.request.reset();
+        return state_.subjects.mark_dirty(entry);
+    }
     const JournalTime over = subject.request->since + kRequestHolds;
-    if (meta_.now < over) return wait_for({over, kNoSource, {}});
+    if (meta_.now < over) return awaited_.wait_for({over, kNoSource, {}});
     for (std::size_t i = subject.findings.size(); i > 0; --i) {
         const Finding& finding = subject.findings[i - 1];
         const PlanRule& rule = state_.plan->rules[finding.rule.value()];
         if (!rule.asked_by(subject.request) || finding.dismissed) continue;
         if (finding.command) return;  // its outcome comes first
-        resolve(entry, i - 1, Reason::kExpired);
+        findings_.resolve(entry, i - 1, Reason::kExpired);
     }
     subject.request.reset();
     state_.subjects.mark_dirty(entry);
 }
 
 /// May the rule have anything done as it is set?
-bool FoldRun::acting(RuleNumber rule) const {
-    return acts(meta_.settings.rules[rule.value()].mode);
-}
+bool Brakes::acting(RuleNumber rule) const { return acts(meta_.settings.rules[rule.value()].mode); }
 
 /// Is the finding's command not to be said again: does its rule not act any more, or did an
 /// operator say stop?
-bool FoldRun::stopped(const Subject& subject, const Finding& finding) const {
+bool Brakes::stopped(const Subject& subject, const Finding& finding) const {
     const RuleNumber rule = ends(subject, finding) ? subject.ending->by : finding.rule;
     if (!acting(rule) && TRUEUP_GUARD("mode_stops_commands")) return true;
     // Executors refuse it, too.
@@ -138,13 +150,13 @@ bool FoldRun::stopped(const Subject& subject, const Finding& finding) const {
            (paused(rule) && TRUEUP_GUARD("pause"));
 }
 
-Aftermath& FoldRun::aftermath_of(Entry& entry) {
+Aftermath& Aftermaths::aftermath_of(Entry& entry) {
     if (!entry.subject.aftermath) entry.subject.aftermath = Aftermath{};
     state_.subjects.mark_dirty(entry);
     return *entry.subject.aftermath;
 }
 
-void FoldRun::judge_rules(Entry& entry, const Word& word) {
+void Judging::judge_rules(Entry& entry, const Word& word) {
     const Plan& plan = *state_.plan;
     const Subject& subject = entry.subject;
     const bool reference = subject.reference();
@@ -156,22 +168,22 @@ void FoldRun::judge_rules(Entry& entry, const Word& word) {
     open.each([&](RuleNumber rule) {
         const bool judged = reference ? plan.rules[rule.value()].keyless : fit.has(rule);
         if (!judged || meta_.settings.rules[rule.value()].mode == Mode::kOff) {
-            settle(entry, rule, Verdict::healthy());
+            verdicts_.settle(entry, rule, Verdict::healthy());
             return true;
         }
-        if (!std::exchange(looked, true)) look(entry, facts_);
-        settle(
-            entry, rule,
-            state_.judge({plan, subject, facts_, references(), meta_.settings, rule, meta_.now}));
+        if (!std::exchange(looked, true)) look(entry);
+        verdicts_.settle(entry, rule,
+                         state_.judge({plan, subject, facts_, marks_.references(), meta_.settings,
+                                       rule, meta_.now}));
         // It has begun with this.
         return !subject.ending || !TRUEUP_GUARD("ending_stands_alone");
     });
 }
 
 /// Writes down each end that is seen for the first time.
-void FoldRun::keep_ledger(Entry& entry, Word& word) {
+void Judging::keep_ledger(Entry& entry, Word& word) {
     Subject& subject = entry.subject;
-    look(entry, facts_);
+    look(entry);
     Ledger seen = ends_of(*state_.plan, subject, meta_.settings, facts_, meta_.now);
     const bool same = subject.ledger && subject.ledger->of == seen.of;
     if (!same && seen.entries.empty() && !subject.ledger) return;
@@ -191,16 +203,16 @@ void FoldRun::keep_ledger(Entry& entry, Word& word) {
     subject.ledger = std::move(kept);
     state_.subjects.mark_dirty(entry);
     forget_answers(subject);
-    look(entry, facts_);
+    look(entry);
     word = facts_.word;
 }
 
-void FoldRun::wait_for(const Wait& wait) {
+void Awaited::wait_for(const Wait& wait) {
     if (std::find(waits_.begin(), waits_.end(), wait) == waits_.end()) waits_.push_back(wait);
 }
 
 /// A write that its source has proven itself past is in view.
-void FoldRun::forget_seen_writes(Entry& entry) {
+void Judging::forget_seen_writes(Entry& entry) {
     auto& writes = entry.subject.own_writes;
     const auto seen = [&](const std::pair<SourceId, BrokerTime>& write) {
         return meta_.sources[write.first].complete_as_of > write.second;
@@ -212,7 +224,7 @@ void FoldRun::forget_seen_writes(Entry& entry) {
 }
 
 /// Registers what the verdicts wait for now in place of what they waited for before.
-void FoldRun::renew_waits(Entry& entry) {
+void Awaited::renew_waits(Entry& entry) {
     Subject& subject = entry.subject;
     // A wait that woke this subject was taken out of the table: then also when nothing differs.
     if (waits_ == subject.waits && !entry.woken) return;
@@ -231,12 +243,12 @@ void FoldRun::renew_waits(Entry& entry) {
 }
 
 /// May nobody carry this finding's command out any more, so that another one may follow?
-bool FoldRun::given_up(const Finding& finding) const {
+bool Outcomes::given_up(const Finding& finding) const {
     return meta_.broker_now > finding.command->not_after + meta_.settings.max_broker_skew;
 }
 
 /// Emits commands without an outcome once more, and gives up those that no executor may take now.
-void FoldRun::tend_commands(Entry& entry) {
+void Outcomes::tend_commands(Entry& entry) {
     std::vector<std::size_t> over;
     for (Finding& finding : entry.subject.findings) {
         if (!finding.command) continue;
@@ -247,7 +259,8 @@ void FoldRun::tend_commands(Entry& entry) {
             --meta_.outbox;
             state_.subjects.mark_dirty(entry);
             if (ends(entry.subject, finding)) {
-                settle_step(entry, finding, OutcomeKind::kExpired, false, meta_.broker_now);
+                endings_.settle_step(entry, finding, OutcomeKind::kExpired, false,
+                                     meta_.broker_now);
                 continue;
             }
             if (of_a_former(entry.subject, finding)) {
@@ -255,29 +268,28 @@ void FoldRun::tend_commands(Entry& entry) {
                 continue;
             }
             finding.emit_again = JournalTime{};
-            set_waiting(entry, finding, Reason::kExpired);
+            findings_.set_waiting(entry, finding, Reason::kExpired);
             finding.command.reset();  // after the edge, which names the command that just ended
-        } else if (stopped(entry.subject, finding)) {
+        } else if (brakes_.stopped(entry.subject, finding)) {
             continue;
         } else if (meta_.now >= finding.emit_again && TRUEUP_GUARD("outbox_until_outcome")) {
             finding.emit_again = meta_.now + meta_.settings.emit_again;
             ++command.emission;
-            ++index_;
-            report_.commands.push_back(command);
+            findings_.say_again(command);
             state_.subjects.mark_dirty(entry);
         }
     }
     for (auto index = over.rbegin(); index != over.rend(); ++index) {
         ++meta_.rules[entry.subject.findings[*index].rule.value()].retracted;
-        resolve(entry, *index, Reason::kRetracted);
+        findings_.resolve(entry, *index, Reason::kRetracted);
     }
 }
 
 /// Has anything that the rule reads been said since, or everything been listed anew?
-bool FoldRun::news_since(const Subject& subject, const Refusal& refusal) const {
+bool Aftermaths::news_since(const Subject& subject, const Refusal& refusal) const {
     const PlanRule& rule = state_.plan->rules[refusal.rule.value()];
     if (said_to(*state_.plan, rule, subject, meta_.settings) != refusal.said) return true;
-    for (SourceId id = 0; id < source_count(); ++id) {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         if (meta_.settings.sources[id].role == kNoRole) continue;
         const bool known = id < refusal.epochs.size();
         if (known && refusal.epochs[id] == meta_.sources[id].epochs) return false;
@@ -287,7 +299,7 @@ bool FoldRun::news_since(const Subject& subject, const Refusal& refusal) const {
 
 /// Forgets what is of no use any more: refusals behind which there is news, and an ending whose row
 /// says something else by now, or has a pod again.
-void FoldRun::tend_aftermath(Entry& entry) {
+void Aftermaths::tend_aftermath(Entry& entry) {
     Subject& subject = entry.subject;
     Aftermath& after = *subject.aftermath;
     const std::size_t before = after.refusals.size();

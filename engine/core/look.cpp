@@ -10,7 +10,7 @@ namespace trueup::core {
 
 namespace {
 
-/// As the fold's own (FoldRun::references), but that nothing is brought up to date on the way.
+/// As the fold's own (Marks::references), but that nothing is brought up to date on the way.
 /// `none` outlives them: it stands for a reference that has no facets.
 References references_of(State& state, const Subject& none) {
     const bool sweeping =

@@ -139,6 +139,9 @@ struct Meta {
     /// Parts that another build wrote and this one does not know: kept as they are.
     std::vector<std::pair<std::uint64_t, std::string>> others;
     bool operator==(const Meta&) const = default;
+
+    /// Every SourceId is below it.
+    SourceId source_count() const { return static_cast<SourceId>(sources.size()); }
 };
 
 }  // namespace trueup::core

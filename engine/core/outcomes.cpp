@@ -1,5 +1,13 @@
 // An outcome ends its command, whatever the view says by then.
-#include "engine/core/fold_run.h"
+#include "engine/core/outcomes.h"
+
+#include "engine/core/aftermaths.h"
+#include "engine/core/brake.h"
+#include "engine/core/edges.h"
+#include "engine/core/ending.h"
+#include "engine/core/endings.h"
+#include "engine/core/findings.h"
+#include "engine/core/marks.h"
 
 #include <algorithm>
 
@@ -54,21 +62,21 @@ void remember_write(Subject& subject, SourceId source, BrokerTime time) {
 
 /// One executor had given up for now, and another one has done it all the same. Which of the
 /// subject's objects it was is forgotten by now, so every source of them has to show it.
-void FoldRun::late_write(Entry& entry, BrokerTime time) {
+void Outcomes::late_write(Entry& entry, BrokerTime time) {
     for (const Facet& facet : entry.subject.facets) {
         remember_write(entry.subject, facet.source, time);
     }
     state_.subjects.mark_dirty(entry);
-    mark(entry);
+    marks_.mark(entry);
 }
 
 /// What was written has to be shown by its source.
-void FoldRun::note_write(Entry& entry, const Command& command, OutcomeKind kind, BrokerTime time) {
+void Outcomes::note_write(Entry& entry, const Command& command, OutcomeKind kind, BrokerTime time) {
     // A verification that found nothing agrees with what is in view; one that found the object
     // knows what the view does not have yet.
     const bool seen =
         command.draft.action.kind == Action::Kind::kVerifyGone && kind != OutcomeKind::kRefused;
-    for (SourceId id = 0; id < source_count(); ++id) {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const bool touched = meta_.sources[id].name == command.draft.target.source;
         if (touched && !seen && kind != OutcomeKind::kExpired) {
             remember_write(entry.subject, id, time);
@@ -76,8 +84,8 @@ void FoldRun::note_write(Entry& entry, const Command& command, OutcomeKind kind,
     }
 }
 
-void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
-    Entry* entry = find(outcome.subject);
+void Outcomes::take_outcome(const ItemView& item, const Outcome& outcome) {
+    Entry* entry = marks_.find(outcome.subject);
     if (entry == nullptr) {
         ++meta_.counters.unknown_outcomes;
         return;
@@ -99,19 +107,19 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     const bool ending = ends(entry->subject, *found);
     // An ending that took nothing yet is judged anew when it is refused, as everything else is.
     if (!ending || entry->subject.ending->stage == Ending::Stage::kTaking) {
-        note_refusal(*entry, *found, outcome);
+        aftermaths_.note_refusal(*entry, *found, outcome);
     }
     if (ending) {
-        settle_step(*entry, *found, outcome.kind, outcome.retryable, item.append_time);
+        endings_.settle_step(*entry, *found, outcome.kind, outcome.retryable, item.append_time);
     } else {
         settle_finding(*entry, static_cast<std::size_t>(found - findings.begin()), outcome);
     }
-    mark(*entry);
+    marks_.mark(*entry);
 }
 
 /// What a live look refused is not ordered again before there is news; what an operator's word
 /// refused waits for his next one.
-void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome) {
+void Aftermaths::note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome) {
     if (outcome.kind != OutcomeKind::kRefused || outcome.retryable) return;
     // A verification writes nothing: it is the look itself, to be repeated until both agree.
     if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
@@ -137,29 +145,26 @@ void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& 
 }
 
 /// Is the object another one than its command was about, under the same id (S17)?
-bool FoldRun::of_a_former(const Subject& subject, const Finding& finding) {
+bool Outcomes::of_a_former(const Subject& subject, const Finding& finding) {
     return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
         return facet.present() && facet.object_id == finding.object_id &&
                facet.first_seen > finding.command->issued;
     });
 }
 
-/// What was asked for once is done once. Deletes go on until there is nothing left for them.
-void FoldRun::end_request(Entry& entry, const Finding& finding) {
+/// What was asked for once is done once, whatever comes in the place of what it was done to.
+void Outcomes::end_request(Entry& entry, const Finding& finding) {
     const PlanRule& rule = state_.plan->rules[finding.rule.value()];
-    const Action::Kind kind = finding.command->draft.action.kind;
-    const bool once = kind == Action::Kind::kUpdateRow || kind == Action::Kind::kCreatePod ||
-                      kind == Action::Kind::kCreateObject;
-    if (once && rule.asked_by(entry.subject.request)) entry.subject.request.reset();
+    if (rule.asked_by(entry.subject.request)) entry.subject.request.reset();
 }
 
-void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {
+void Outcomes::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {
     Finding& finding = entry.subject.findings[index];
     const bool done =
         outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
     if (outcome.kind == OutcomeKind::kFailed && of_a_former(entry.subject, finding)) {
         ++meta_.rules[finding.rule.value()].retracted;
-        resolve(entry, index, Reason::kRetracted);
+        findings_.resolve(entry, index, Reason::kRetracted);
     } else if (outcome.kind == OutcomeKind::kFailed) {
         // Stays open and says why.
         finding.reason = outcome.retryable ? Reason::kRetry : Reason::kFailed;
@@ -167,7 +172,7 @@ void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& out
         finding.emit_again =
             meta_.now + (outcome.retryable ? backoff(finding.failures) : kAfterFinalFailure);
         ++finding.failures;
-        note_edge(entry, finding);
+        findings_.note_edge(entry, finding);
         finding.command.reset();  // after the edge, which names the command that just ended
     } else if (done && finding.more) {
         ++finding.steps;
@@ -175,12 +180,12 @@ void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& out
         finding.emit_again = JournalTime{};
         finding.reason = Reason::kNextStep;
         finding.state = state_of(finding.reason);
-        note_edge(entry, finding);
+        findings_.note_edge(entry, finding);
         finding.command.reset();
     } else {
         meta_.rules[finding.rule.value()].mended += done ? 1U : 0U;
         if (done) end_request(entry, finding);
-        resolve(entry, index, reason_of(outcome.kind));
+        findings_.resolve(entry, index, reason_of(outcome.kind));
     }
 }
 

@@ -1,11 +1,12 @@
 // A pass: the proof, again and again, that everything was looked at (design §5, G14).
-#include "engine/core/fold_run.h"
+#include "engine/core/enablings.h"
+#include "engine/core/passes.h"
 
 namespace trueup::core {
 
 /// Starts a pass that is due or asked for; judges everything once every source has proven itself
 /// past its start. A source that stays silent keeps the pass open: it is not complete without it.
-void FoldRun::tend_pass() {
+void Passes::tend_pass() {
     Pass& pass = meta_.pass;
     const Millis every = meta_.settings.reconcile_every;
     const bool due = pass.asked || (every > Millis{0} && meta_.now >= pass.next);
@@ -17,8 +18,9 @@ void FoldRun::tend_pass() {
     }
     if (!pass.running || pass.sweeping) return;
     const BrokerTime beyond = pass.started + meta_.settings.max_broker_skew;
-    for (SourceId id = 0; id < source_count(); ++id) {
-        if (meta_.settings.sources[id].role != kNoRole && !proven_past(id, beyond)) return;
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
+        if (meta_.settings.sources[id].role != kNoRole && !proven_past(meta_.sources[id], beyond))
+            return;
     }
     pass.sweeping = true;
     Sweep sweep;
@@ -26,7 +28,7 @@ void FoldRun::tend_pass() {
     meta_.sweeps.push_back(std::move(sweep));
 }
 
-void FoldRun::end_pass() {
+void Passes::end_pass() {
     Pass& pass = meta_.pass;
     pass.running = pass.sweeping = false;
     ++pass.completed;
@@ -38,7 +40,7 @@ void FoldRun::end_pass() {
         ++bucket;
     }
     ++pass.durations[bucket];
-    note_looks();
+    enablings_.note_looks();
 }
 
 }  // namespace trueup::core

@@ -1,10 +1,17 @@
 // What operators ask. Each authentic request is answered once, and the answer is kept: who asked,
 // when, and what it did or why not. One that is forged, repeated, late or about something that
 // moved on changes nothing (design §4.9, §4.15). Executors take the same ones (model/intake.h).
+#include "engine/core/requests.h"
+
 #include "engine/base/guard.h"
 #include "engine/base/suggest.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/approvals.h"
+#include "engine/core/brake.h"
+#include "engine/core/enablings.h"
+#include "engine/core/marks.h"
+#include "engine/core/park.h"
 #include "engine/core/quoted.h"
+#include "engine/core/trust.h"
 #include "engine/model/intake.h"
 
 #include <algorithm>
@@ -13,21 +20,20 @@ namespace trueup::core {
 
 namespace {
 
-bool by_role(const Request& request) { return request.role == "ops" || request.role == "admin"; }
-
-bool takes_away(const PlanRule& rule) {
-    return std::any_of(rule.cases.begin(), rule.cases.end(), [](const PlanCase& each) {
-        return std::any_of(each.steps.begin(), each.steps.end(),
-                           [](const PlanStep& step) { return policy::takes_away(step.verb); });
-    });
+/// Is a command of this rule without outcome?
+bool under_way(const Subject& subject, RuleNumber rule) {
+    return std::any_of(subject.findings.begin(), subject.findings.end(),
+                       [&](const Finding& f) { return f.rule == rule && f.command.has_value(); });
 }
+
+bool by_role(const Request& request) { return request.role == "ops" || request.role == "admin"; }
 
 }  // namespace
 
-void FoldRun::take_request(const ItemView& item, const Request& request) {
+void Requests::take_request(const ItemView& item, const Request& request) {
     if (!item.authentic && TRUEUP_GUARD("request_authentic")) {
         ++meta_.counters.unauthenticated;
-        return park(item, "a request that is not signed with a known key");
+        return park(meta_, report_, item, "a request that is not signed with a known key");
     }
     // An engine's own word, meant for connectors or for executors.
     if (request.kind == RequestKind::kSourceHint || request.kind == RequestKind::kActivation)
@@ -45,7 +51,7 @@ void FoldRun::take_request(const ItemView& item, const Request& request) {
                        std::move(given.sentence)});
 }
 
-FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
+Answer Requests::answer(const ItemView& item, const Request& request) {
     const bool late = !only_restricts(request.kind) && !timely(request, item.append_time);
     if (late && TRUEUP_GUARD("request_timely")) {
         const Millis age = item.append_time - from_millis<BrokerTime>(request.issued_ms);
@@ -73,16 +79,17 @@ FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
     return grant(item, request);
 }
 
-FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
+Answer Requests::grant(const ItemView& item, const Request& request) {
     switch (request.kind) {
         case RequestKind::kApprove:
-            return approve(request);
+            return approvals_.approve(request);
         case RequestKind::kDismiss:
-            return dismiss(request);
+            return approvals_.dismiss(request);
         case RequestKind::kHold:
             return hold(request, true);
         case RequestKind::kRelease:
-            return request.scope.source.empty() ? hold(request, false) : release_source(request);
+            return request.scope.source.empty() ? hold(request, false)
+                                                : trust_.release_source(request);
         case RequestKind::kPause:
             return pause(item, request);
         case RequestKind::kResume:
@@ -96,9 +103,9 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
         case RequestKind::kRequest:
             return make_request(request);
         case RequestKind::kEnable:
-            return enable(request);
+            return enablings_.enable(request);
         case RequestKind::kDisable:
-            return disable(request);
+            return enablings_.disable(request);
         case RequestKind::kSourceHint:
         case RequestKind::kActivation:
         case RequestKind::kUnspecified:
@@ -108,9 +115,9 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
 }
 
 /// Also of a subject that nobody has spoken of yet: whoever comes under that name is held.
-FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
+Answer Requests::hold(const Request& request, bool held) {
     const std::string& key = request.scope.subject;
-    Entry* entry = key.empty() ? nullptr : find(key);
+    Entry* entry = key.empty() ? nullptr : marks_.find(key);
     const bool ours = state_.plan == nullptr || key.starts_with(meta_.settings.policy + "/");
     if (entry == nullptr && !(held && ours && names_subject(key))) {
         return {false, "there is no subject " + quoted(key) +
@@ -120,21 +127,21 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
         return {true, held ? "it is on hold already" : "it is not on hold"};
     }
     if (held && meta_.holds >= kMostHolds) return {false, too_many_holds_sentence()};
-    if (entry == nullptr) entry = &subject_of(key);
+    if (entry == nullptr) entry = &marks_.subject_of(key);
     entry->subject.held = held;
     meta_.holds = held ? meta_.holds + 1 : meta_.holds - 1;
     state_.subjects.mark_dirty(*entry);
-    mark(*entry);
+    marks_.mark(*entry);
     return {true, held ? "nothing will be done to it until it is released" : "released"};
 }
 
-bool FoldRun::paused(RuleNumber rule) const {
+bool Brakes::paused(RuleNumber rule) const {
     return std::any_of(meta_.pauses.begin(), meta_.pauses.end(), [&](const Pause& pause) {
         return pause.rule == kEveryRule || pause.rule == rule;
     });
 }
 
-FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
+Answer Requests::pause(const ItemView& item, const Request& request) {
     const bool of_all = request.scope.rule.empty();
     const RuleNumber rule = of_all ? kEveryRule : state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
@@ -142,12 +149,12 @@ FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
         return {true, "it is paused already"};
     }
     meta_.pauses.push_back({rule, item.append_time, request.issued_by, request.comment});
-    judge_all();
+    marks_.judge_all();
     return {true, of_all ? "no rule issues a command until you resume"
                          : request.scope.rule + " issues no command until you resume"};
 }
 
-FoldRun::Answer FoldRun::resume(const Request& request) {
+Answer Requests::resume(const Request& request) {
     const RuleNumber rule = state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     const auto kept = std::remove_if(meta_.pauses.begin(), meta_.pauses.end(), same);
@@ -156,47 +163,63 @@ FoldRun::Answer FoldRun::resume(const Request& request) {
                                           : request.scope.rule + " is not paused by itself"};
     }
     meta_.pauses.erase(kept, meta_.pauses.end());
-    judge_all();
+    marks_.judge_all();
     return {true, "resumed"};
 }
 
-FoldRun::Answer FoldRun::no_such_source(const Request& request) const {
+Answer no_such_source(const Meta& meta, const Request& request) {
     std::vector<std::string> names;
-    for (const SourceState& source : meta_.sources) names.push_back(source.name);
+    for (const SourceState& source : meta.sources) names.push_back(source.name);
     return {false, "there is no source " + quoted(request.scope.source) + "; " +
                        did_you_mean(request.scope.source, names)};
 }
 
-FoldRun::Answer FoldRun::relist(const Request& request) {
+Answer Requests::relist(const Request& request) {
     bool known = false;
-    for (SourceId id = 0; id < source_count(); ++id) {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const std::string& name = meta_.sources[id].name;
         if (!request.scope.source.empty() && request.scope.source != name) continue;
         report_.wants_epoch.push_back(id);
         known = true;
     }
     if (!known) {
-        return no_such_source(request);
+        return no_such_source(meta_, request);
     }
     return {true, "the source is listed again soon"};
 }
 
-/// Why the one who asks may not; empty: he may. Who asks must own the subject, or have a role that
-/// may ask it of those of others (G8).
-std::string FoldRun::may_not_ask(Entry& entry, const Request& request, const PlanRule& rule) {
-    if (by_role(request) || !TRUEUP_GUARD("terminate_needs_owner")) return {};
-    look(entry, facts_);
+/// Why it cannot be asked of the subject by who asks; empty: it can. Who asks must own it, or have
+/// a role that may ask it of those of others (G8).
+std::string Requests::against(const Entry& entry, const Request& request, RuleNumber number) {
+    const PlanRule& rule = state_.plan->rules[number.value()];
+    const Subject& subject = entry.subject;
+    look_at(*state_.plan, subject, meta_.settings, meta_.sources, facts_);
     const bool owns =
         !request.issued_by.empty() && owned_by(*state_.plan, rule, facts_, request.issued_by);
-    return owns ? ""
-                : quoted(request.issued_by) + " neither owns " + quoted(request.scope.subject) +
-                      " nor has the role ops or admin";
+    if (!by_role(request) && !owns && TRUEUP_GUARD("terminate_needs_owner")) {
+        return quoted(request.issued_by) + " neither owns " + quoted(subject.key) +
+               " nor has the role ops or admin";
+    }
+    if (!brakes_.acting(number)) {
+        return "nothing comes of the request " + quoted(rule.requested) + ": " + rule.name +
+               " is set to " + std::string(name_of(meta_.settings.rules[number.value()].mode)) +
+               "; set its mode to approve or enforce";
+    }
+    if (subject.request && subject.request->name != rule.requested) {
+        return subject.request->by + " asked for " + quoted(subject.request->name) +
+               ", and that is not done yet: wait for it, or dismiss it";
+    }
+    const bool same = subject.ending && rule.ending_hash == subject.ending->steps;
+    if (subject.ending && !same) {
+        return being_ended(subject) + ": nothing else can be asked of it";
+    }
+    return {};
 }
 
 /// Has the rule that waits for it do about the subject what it does.
-FoldRun::Answer FoldRun::make_request(const Request& request) {
+Answer Requests::make_request(const Request& request) {
     const std::string& key = request.scope.subject;
-    Entry* entry = key.empty() ? nullptr : find(key);
+    Entry* entry = key.empty() ? nullptr : marks_.find(key);
     if (entry == nullptr || entry->subject.facets.empty()) {
         return {false, "there is no subject " + quoted(key)};
     }
@@ -204,53 +227,48 @@ FoldRun::Answer FoldRun::make_request(const Request& request) {
     const RuleNumber number = rule_for(name);
     if (number == kEveryRule) return no_such_request(request);
     const PlanRule& rule = state_.plan->rules[number.value()];
-    if (std::string why = may_not_ask(*entry, request, rule); !why.empty()) return {false, why};
-    if (!acting(number)) {
-        return {false, "nothing comes of the request " + quoted(name) + ": " + rule.name +
-                           " is set to " +
-                           std::string(name_of(meta_.settings.rules[number.value()].mode)) +
-                           "; set its mode to approve or enforce"};
-    }
+    if (std::string why = against(*entry, request, number); !why.empty()) return {false, why};
     Subject& subject = entry->subject;
-    if (subject.request && subject.request->name != name) {
-        return {false, subject.request->by + " asked for " + quoted(subject.request->name) +
-                           ", and that is not done yet: wait for it, or dismiss it"};
-    }
-    if (subject.ending && !takes_away(rule)) {
-        return {false, being_ended(subject) + ": nothing else can be asked of it"};
-    }
+    if (under_way(subject, number)) return {true, rule.name + " is carrying it out already"};
+    const Boxed<StandingRequest> former = subject.request;
     subject.request = StandingRequest{name, request.issued_by, !by_role(request), meta_.now};
+    // Who has a role asked for it, whoever owns it by then.
+    if (former && !former->owners) {
+        subject.request->by = former->by;
+        subject.request->owners = false;
+    }
     // If that one comes to nothing, what was asked for now is still to be done.
     if (subject.ending) return join_ending(*entry, number);
-    look(*entry, facts_);
     const Verdict verdict = state_.judge(
-        {*state_.plan, subject, facts_, references(), meta_.settings, number, meta_.now});
+        {*state_.plan, subject, facts_, marks_.references(), meta_.settings, number, meta_.now});
     if (verdict.kind == Verdict::Kind::kHealthy) {
-        subject.request.reset();
+        subject.request = former;
         return {false, "there is nothing to do: " + rule.name + " does not apply to " +
                            quoted(key) + "; `trueup why` says why"};
     }
     state_.subjects.mark_dirty(*entry);
-    mark(*entry);
-    if (enabled(number)) return {true, rule.name + " carries it out"};
-    return {true, rule.name + " carries it out once an operator approves it: it is not enabled"};
+    marks_.mark(*entry);
+    const bool asks = meta_.settings.rules[number.value()].mode == Mode::kApprove;
+    if (brakes_.enabled(number) && !asks) return {true, rule.name + " carries it out"};
+    return {true, rule.name + " carries it out once an operator approves it: " +
+                      (asks ? "its mode is approve" : "it is not enabled")};
 }
 
 /// It is being ended already. One that stands still, since its rule was switched off, goes on under
 /// the rule of requests where that does the same.
-FoldRun::Answer FoldRun::join_ending(Entry& entry, RuleNumber rule) {
+Answer Requests::join_ending(Entry& entry, RuleNumber rule) {
     Ending& ending = *entry.subject.ending;
     const bool same = state_.plan->rules[rule.value()].ending_hash == ending.steps;
-    if (!goes_on(ending) && same && enabled(rule)) {
+    if (!brakes_.goes_on(ending) && same && brakes_.enabled(rule)) {
         ending.by = rule;
     }
     state_.subjects.mark_dirty(entry);
-    mark(entry);
+    marks_.mark(entry);
     return {true, being_ended(entry.subject)};
 }
 
 /// By which rule, and since when.
-std::string FoldRun::being_ended(const Subject& subject) const {
+std::string Requests::being_ended(const Subject& subject) const {
     const Ending& ending = *subject.ending;
     const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
     return "being ended by " + std::string(state_.plan->rules[ending.by.value()].name) +
@@ -258,7 +276,7 @@ std::string FoldRun::being_ended(const Subject& subject) const {
 }
 
 /// The rule that waits for being asked by that name; kEveryRule: the policy has none.
-RuleNumber FoldRun::rule_for(std::string_view name) const {
+RuleNumber Requests::rule_for(std::string_view name) const {
     const auto rules = static_cast<std::uint8_t>(state_.plan->rules.size());
     for (std::uint8_t number = 0; number < rules; ++number) {
         const PlanRule& rule = state_.plan->rules[number];
@@ -267,7 +285,7 @@ RuleNumber FoldRun::rule_for(std::string_view name) const {
     return kEveryRule;
 }
 
-FoldRun::Answer FoldRun::no_such_request(const Request& request) const {
+Answer Requests::no_such_request(const Request& request) const {
     std::vector<std::string> names;
     for (const PlanRule& rule : state_.plan->rules) {
         if (rule.on_request()) names.push_back(rule.requested);

@@ -1,8 +1,10 @@
 // Settings that come into force: whether this build can go by them, the numbers that they give to
 // rules and sources, and what changes with them.
 #include "engine/base/guard.h"
-#include "engine/core/fold.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/enablings.h"
+#include "engine/core/marks.h"
+#include "engine/core/settings_in_force.h"
+#include "engine/core/sources.h"
 
 #include <algorithm>
 #include <utility>
@@ -94,22 +96,23 @@ std::string changed_rules(const Plan& before, const Plan& after) {
 
 /// Of sources that left, and of those whose objects are filed by another key now: that is another
 /// view of the world, until it was listed anew.
-void FoldRun::forget_other_views(const Settings& former, const Settings& ours, bool other_text) {
+void SettingsInForce::forget_other_views(const Settings& former, const Settings& ours,
+                                         bool other_text) {
     const auto known = static_cast<SourceId>(former.sources.size());
     for (SourceId id = 0; id < known; ++id) {
         const bool leaves = former.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
-        if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
+        if (leaves && TRUEUP_GUARD("who_left_says_nothing")) sources_.forget_source(id);
     }
     for (SourceId id = 0; other_text && id < known; ++id) {
         const Role role = ours.sources[id].role;
         if (role == kNoRole || role >= former.text->roles.size()) continue;
         if (former.text->roles[role].key == ours.text->roles[role].key) continue;
-        forget_source(id);
+        sources_.forget_source(id);
         report_.wants_epoch.push_back(id);
     }
 }
 
-void FoldRun::take_settings(const Settings& settings) {
+void SettingsInForce::take_settings(const Settings& settings) {
     // An engine of the build before that has not read on yet: it halts when it does.
     const Settings& former = meta_.settings;
     if (settings.logic < former.logic && former.text) return;
@@ -137,9 +140,9 @@ void FoldRun::take_settings(const Settings& settings) {
     const bool other = former.text && (ours.text != former.text || !changed.empty());
     forget_other_views(former, ours, other);
     meta_.settings = std::move(ours);
-    if (former_plan != nullptr) note_texts(*former_plan, changed);
-    enable_by_settings();
-    if (!other) return judge_all();  // once under the new settings
+    if (former_plan != nullptr) enablings_.note_texts(*former_plan, changed);
+    enablings_.enable_by_settings();
+    if (!other) return marks_.judge_all();  // once under the new settings
     // What the new text compares may have changed a moment ago without being news to the old one.
     if (TRUEUP_GUARD("window_of_a_new_text")) meta_.watched_since = meta_.broker_now;
     // What is counted is another thing, and so is what a rule of the same name finds.
@@ -152,7 +155,7 @@ void FoldRun::take_settings(const Settings& settings) {
 
 /// The rules by their numbers, which they keep for ever: findings are filed under them. One that
 /// left the policy is off.
-std::vector<RuleSettings> FoldRun::numbered(const std::vector<RuleSettings>& listed) const {
+std::vector<RuleSettings> SettingsInForce::numbered(const std::vector<RuleSettings>& listed) const {
     std::vector<RuleSettings> rules;
     const auto in = [](const std::vector<RuleSettings>& all, const std::string& name) {
         return std::find_if(all.begin(), all.end(),
@@ -171,8 +174,8 @@ std::vector<RuleSettings> FoldRun::numbered(const std::vector<RuleSettings>& lis
 
 /// The sources by their numbers, which they keep for ever: facets are filed under them. One that is
 /// not listed any more plays no role. New ones are added to `states`.
-std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>& listed,
-                                              std::vector<SourceState>& states) const {
+std::vector<SourceSettings> SettingsInForce::numbered(const std::vector<SourceSettings>& listed,
+                                                      std::vector<SourceState>& states) const {
     for (const SourceSettings& wanted : listed) {
         const bool known =
             std::any_of(states.begin(), states.end(),

@@ -68,6 +68,14 @@ struct SourceState {
 /// Its word is not taken at all until an epoch is believed.
 bool unknown_by(Quarantine quarantine);
 
+/// Has it shown everything up to this moment?
+inline bool proven_past(const SourceState& source, BrokerTime time) {
+    return source.known && source.complete_as_of > time;
+}
+
+/// What was proven is proven no more: the source is unknown until the owner's next complete epoch.
+void break_source(SourceState& source, BrokerTime now);
+
 /// Is nothing to be taken away on its word?
 inline bool doubted(const SourceState& source) {
     return source.on_trial || source.quarantine == Quarantine::kWrong ||

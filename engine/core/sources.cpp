@@ -1,24 +1,25 @@
 // Who owns a source, and what that owner has proven (design §4.2 to §4.6).
+#include "engine/core/sources.h"
+
 #include "engine/base/guard.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/trust.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace trueup::core {
 
-SourceId FoldRun::source_of(const ItemView& item, const ChangeView& change) {
-    for (SourceId id = 0; id < source_count(); ++id) {
+SourceId Sources::source_of(const ItemView& item, const ChangeView& change) {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
         if (source.topic == item.topic && source.name == change.source) return id;
     }
     return kNoSource;
 }
 
-/// What was proven is proven no more: the source is unknown until the owner's next complete epoch.
-void FoldRun::break_source(SourceState& source) {
+void break_source(SourceState& source, BrokerTime now) {
     if (source.known || source.unknown_since == BrokerTime{}) {
-        source.unknown_since = meta_.broker_now;
+        source.unknown_since = now;
     }
     source.known = false;
     source.open.reset();
@@ -27,7 +28,7 @@ void FoldRun::break_source(SourceState& source) {
 
 /// Is this the owner's next record? Takes over a higher token, drops lower ones and repetitions,
 /// and notices holes. False: the change is not folded.
-bool FoldRun::owned(SourceState& source, const ChangeView& change) {
+bool Sources::owned(SourceState& source, const ChangeView& change) {
     // Tokens start at 0: a change without one is nobody's, also before the first owner came.
     if (change.incarnation < std::max(source.incarnation, kFirstOffset) &&
         TRUEUP_GUARD("one_owner")) {
@@ -35,7 +36,7 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
         return false;
     }
     if (change.incarnation > source.incarnation) {
-        if (TRUEUP_GUARD("new_owner_knows_nothing")) break_source(source);
+        if (TRUEUP_GUARD("new_owner_knows_nothing")) break_source(source, meta_.broker_now);
         source.incarnation = change.incarnation;
         source.floor = source.newest;
         source.next_seq = 1;
@@ -47,14 +48,14 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
     }
     if (change.seq > source.next_seq && TRUEUP_GUARD("seq_dense")) {
         ++meta_.counters.holes;
-        break_source(source);
+        break_source(source, meta_.broker_now);
         source.hole = true;
     }
     source.next_seq = change.seq + 1;
     return true;
 }
 
-void FoldRun::begin_epoch(SourceState& source, const ChangeView& change) {
+void Sources::begin_epoch(SourceState& source, const ChangeView& change) {
     // Its connector says so if it saw it happen. If none ran then, the versions do. What the same
     // owner said is no measure: its stream goes on, and is ahead of a list that is under way.
     const bool older = change.version.hi < source.floor && TRUEUP_GUARD("rewind_by_versions");
@@ -63,15 +64,15 @@ void FoldRun::begin_epoch(SourceState& source, const ChangeView& change) {
     source.believed = std::exchange(source.believe_next, false);
 }
 
-void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
+void Sources::end_epoch(SourceId id, const ChangeView& change) {
     SourceState& source = meta_.sources[id];
     if (!source.open || source.open->wire != change.epoch) return;
     const OpenEpoch epoch = *source.open;
     source.open.reset();
     // Not all of it came: it proves nothing.
     if (epoch.count != change.count && TRUEUP_GUARD("epoch_counted")) return;
-    if (!believable(id, epoch, change)) return;
-    trust(id, epoch);
+    if (!trust_.believable(id, epoch, change)) return;
+    trust_.trust(id, epoch);
     source.newest = epoch.rewound ? epoch.as_of.hi : std::max(source.newest, epoch.as_of.hi);
     source.floor = std::min(source.floor, source.newest);
     source.hole = false;
@@ -86,7 +87,7 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     meta_.sweeps.push_back(std::move(sweep));
 }
 
-void FoldRun::take_progress(SourceState& source, const ItemView& item, const ChangeView& change) {
+void Sources::take_progress(SourceState& source, const ItemView& item, const ChangeView& change) {
     if (!source.known && TRUEUP_GUARD("epoch_before_progress")) return;
     // Up to its marker's append time, whatever the source's own clock shows and however long the
     // proof itself was under way.

@@ -1,18 +1,21 @@
 // A complete epoch proves the absence of what it lacks. The proof holds at once: whoever looks at a
 // subject first lets the epochs that are still on their way count for it. The way itself is
-// bounded: each record visits some subjects, in the order of their keys.
+// bounded: each record visits some subjects, in the order of their keys (visits.cpp).
 #include "engine/base/guard.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/ending.h"
+#include "engine/core/findings.h"
+#include "engine/core/marks.h"
 
 #include <algorithm>
 
 namespace trueup::core {
 
-void FoldRun::apply_sweeps(Entry& entry) {
+void Marks::apply_sweeps(Entry& entry) {
     const std::uint64_t before = meta_.counters.swept;
     for (const Sweep& sweep : meta_.sweeps) {
         if (entry.subject.key <= sweep.cursor) continue;
-        if (sweep.what == Sweep::What::kApproval) approve(entry, sweep.approval, std::nullopt);
+        if (sweep.what == Sweep::What::kApproval)
+            findings_.approve(entry, sweep.approval, std::nullopt);
         if (sweep.what == Sweep::What::kPolicy) begin_anew(entry, sweep);
         if (sweep.what != Sweep::What::kEpoch) continue;
         SourceState& source = meta_.sources[sweep.source];
@@ -40,7 +43,7 @@ void FoldRun::apply_sweeps(Entry& entry) {
 /// What a rule found that means something else now is none of its findings: grace and approvals
 /// begin again. What was ordered has its outcome first, and then nothing of what went before it.
 /// What an operator dismissed stays so.
-void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
+void Marks::begin_anew(Entry& entry, const Sweep& sweep) {
     if (!TRUEUP_GUARD("changed_rule_begins_anew")) return;
     std::vector<Finding>& findings = entry.subject.findings;
     for (std::size_t i = findings.size(); i > 0; --i) {
@@ -64,29 +67,12 @@ void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
             continue;
         }
         ++meta_.rules[finding.rule.value()].retracted;
-        resolve(entry, i - 1, Reason::kRetracted);
+        findings_.resolve(entry, i - 1, Reason::kRetracted);
     }
-}
-
-void FoldRun::sweep_step() {
-    while (!meta_.sweeps.empty() && budget_ > 0) {
-        Sweep& sweep = meta_.sweeps.front();
-        const std::uint32_t wanted = budget_;
-        const std::vector<Entry*> entries = state_.subjects.after(sweep.cursor, wanted);
-        // Marking applies this sweep too, so the cursor moves only after it.
-        for (Entry* entry : entries) mark(*entry);
-        if (!entries.empty()) sweep.cursor = entries.back()->subject.key;
-        budget_ -= static_cast<std::uint32_t>(entries.size());
-        if (entries.size() == wanted) continue;
-        if (sweep.what == Sweep::What::kPass) end_pass();
-        if (sweep.what == Sweep::What::kTrial) trial_heard_ = true;
-        meta_.sweeps.erase(meta_.sweeps.begin());
-    }
-    if (!meta_.sweeps.empty()) report_.more_work = true;
 }
 
 /// Forgets tombstones that two complete epochs have confirmed, and a subject that has nothing left.
-void FoldRun::collect(Entry& entry) {
+void Marks::collect(Entry& entry) {
     entry.marked = 0;
     entry.woken = false;
     Subject& subject = entry.subject;

@@ -7,8 +7,12 @@
 // suspiciously much, a first one that lists too little, and a first one by which most of the world
 // would be wrong. And a source that is known to have gone back in time lists everything but what
 // was made since then.
+#include "engine/core/trust.h"
+
 #include "engine/base/guard.h"
-#include "engine/core/fold_run.h"
+#include "engine/core/brake.h"
+#include "engine/core/marks.h"
+#include "engine/core/sources.h"
 
 #include <algorithm>
 
@@ -39,7 +43,7 @@ bool unknown_by(Quarantine quarantine) {
 }
 
 /// May this epoch be believed? If not, the source is unknown until one is, or an operator vouches.
-bool FoldRun::believable(SourceId id, const OpenEpoch& epoch, const ChangeView& change) {
+bool Trust::believable(SourceId id, const OpenEpoch& epoch, const ChangeView& change) {
     SourceState& source = meta_.sources[id];
     if (source.believed) return true;
     const bool dropped = source.quarantine == Quarantine::kDrop;
@@ -57,7 +61,7 @@ bool FoldRun::believable(SourceId id, const OpenEpoch& epoch, const ChangeView& 
     }
     if (why == Quarantine::kNone) return true;
     ++meta_.counters.quarantines;
-    break_source(source);
+    break_source(source, meta_.broker_now);
     if (!unknown_by(source.quarantine)) source.beneath = source.quarantine;
     source.quarantine = why;
     source.quarantined_at = why == Quarantine::kDrop ? before : listed;
@@ -65,7 +69,7 @@ bool FoldRun::believable(SourceId id, const OpenEpoch& epoch, const ChangeView& 
 }
 
 /// The epoch is believed. Is anything to be taken away on its word?
-void FoldRun::trust(SourceId id, const OpenEpoch& epoch) {
+void Trust::trust(SourceId id, const OpenEpoch& epoch) {
     SourceState& source = meta_.sources[id];
     if (unknown_by(source.quarantine)) {
         source.quarantine = source.beneath;
@@ -90,8 +94,8 @@ void FoldRun::trust(SourceId id, const OpenEpoch& epoch) {
 
 /// Holds a first epoch against what the other sources show, once they show something: each subject
 /// is judged, and nothing is taken away before the last one was.
-void FoldRun::tend_trial() {
-    const auto ids = source_count();
+void Trust::tend_trial() {
+    const auto ids = meta_.source_count();
     bool wanted = false;
     for (SourceId id = 0; id < ids; ++id) {
         wanted = wanted || (meta_.sources[id].on_trial && meta_.sources[id].known);
@@ -116,10 +120,10 @@ void FoldRun::tend_trial() {
 }
 
 /// Every subject was judged by it.
-void FoldRun::end_trial() {
+void Trust::end_trial() {
     if (!std::exchange(trial_heard_, false)) return;
     // Another epoch came in between: what it makes of the world is not known yet.
-    if (counting()) return;
+    if (marks_.counting()) return;
     // Of a shard's own part: a few wrong ones of a few are no news of the whole.
     const bool wrong = meta_.wrong > kFew && meta_.wrong * 2 > meta_.present;
     for (SourceState& source : meta_.sources) {
@@ -131,22 +135,22 @@ void FoldRun::end_trial() {
         source.quarantined_at = meta_.wrong;
     }
     if (meta_.wrong == 0) return;
-    judge_all();  // what was held back for as long as this was not known
+    marks_.judge_all();  // what was held back for as long as this was not known
     report_.more_work = true;
 }
 
 /// Is there a source on whose word nothing may be taken away?
-bool FoldRun::in_doubt() const {
-    for (SourceId id = 0; id < source_count(); ++id) {
+bool Brakes::in_doubt() const {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         if (meta_.settings.sources[id].role != kNoRole && doubted(meta_.sources[id])) return true;
     }
     return false;
 }
 
 /// It plays no role any more: what it said says nothing, and it will begin anew if it comes back.
-void FoldRun::forget_source(SourceId id) {
+void Sources::forget_source(SourceId id) {
     SourceState& source = meta_.sources[id];
-    break_source(source);
+    break_source(source, meta_.broker_now);
     source.hole = false;
     source.epochs = source.newest = source.floor = 0;
     source.quarantine = source.beneath = Quarantine::kNone;
@@ -155,8 +159,8 @@ void FoldRun::forget_source(SourceId id) {
 }
 
 /// An operator vouches for what a source lists.
-FoldRun::Answer FoldRun::release_source(const Request& request) {
-    for (SourceId id = 0; id < source_count(); ++id) {
+Answer Trust::release_source(const Request& request) {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
         SourceState& source = meta_.sources[id];
         if (source.name != request.scope.source) continue;
         if (source.quarantine == Quarantine::kNone) {
@@ -176,10 +180,10 @@ FoldRun::Answer FoldRun::release_source(const Request& request) {
             other.quarantine = Quarantine::kNone;
             other.quarantined_at = 0;
         }
-        judge_all();
+        marks_.judge_all();
         return {true, "what " + source.name + " lists is believed"};
     }
-    return no_such_source(request);
+    return no_such_source(meta_, request);
 }
 
 }  // namespace trueup::core

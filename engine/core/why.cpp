@@ -1,9 +1,9 @@
 #include "engine/core/why.h"
 
+#include "engine/core/brake.h"
 #include "engine/core/budget.h"
 #include "engine/core/draft.h"
 #include "engine/core/ending.h"
-#include "engine/core/fold_run.h"
 #include "engine/core/row.h"
 #include "engine/core/sides.h"
 #include "engine/core/witness.h"
@@ -124,10 +124,7 @@ class Tracing {
     }
 
     void brake(const Finding& finding, const Verdict& verdict) {
-        const JournalView nothing;
-        FoldReport unsaid;
-        const Brake brake =
-            FoldRun(state_, nothing, unsaid).brake_on(on_.subject, finding, verdict);
+        const Brake brake = Brakes(state_).brake_on(on_.subject, finding, verdict);
         // Those before it were asked and hold nothing.
         for (auto stage = static_cast<std::uint8_t>(Stage::kHold);
              stage < static_cast<std::uint8_t>(brake.stage); ++stage) {

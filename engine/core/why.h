@@ -2,7 +2,7 @@
 // holds it, or why it is healthy.
 //
 // The evaluator is observed (core/witness.h), and the fold is asked what it would ask itself
-// (FoldRun::brake_on). Changes nothing. Not thread-safe, as the state.
+// (Brakes::brake_on). Changes nothing. Not thread-safe, as the state.
 #pragma once
 
 #include "engine/core/fold.h"

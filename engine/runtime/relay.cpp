@@ -161,6 +161,7 @@ bool Relay::take_batch(bool wait) {
     batch_ = std::move(batch.commands);
     batch_findings_ = std::move(batch.findings);
     if (batch_.empty()) batch_ = std::exchange(batch_findings_, {});
+    if (offered_count_ >= kMany && !deferred_) start_encoding();  // while this one is appended
     return true;
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
 constexpr Millis kStatusEvery{200};
-// Answers of appends and the end of a job end a wait; only what falls due is waited for by the
-// clock.
+// By the clock a shard waits for what falls due. Answers of appends and the end of a batch's
+// encoding end that wait; that rows were applied it looks up when it writes the next ones.
 constexpr Millis kTickAtLeast{20};
 constexpr Millis kLookEvery{1'000};
 constexpr int kPutOff = 5;
@@ -36,6 +36,7 @@ Result<bool> Shard::round() {
     const Result<bool> folded = fold_journal();
     if (!folded) return folded.error();
     bool busy = *folded;
+    const bool full = relay_.full();
     if (settings_.lead) {
         if (Status moved = lead(); !moved) return moved.error();
         if (caught_up_ && refused_.empty()) {
@@ -44,6 +45,7 @@ Result<bool> Shard::round() {
             busy = busy || *sequenced;
         }
     }
+    busy = busy || (full && !relay_.full());  // it can fold on
     if (Status written = check_rows(); !written) return written.error();
     if (write_due()) {
         if (Status written = write_behind(); !written) return written.error();

@@ -20,7 +20,7 @@ roles:
     key: pod
     live: {state: [UP, RESTARTING]}
     fields: {state: [UP, RESTARTING, DOWN], pod: text, owner: text, restarted_at: timestamp}
-requests: {restart: {owner: rows.owner}, stop: {owner: rows.owner}}
+requests: {restart: {owner: rows.owner}, stop: {owner: rows.owner}, evict: {owner: rows.owner}}
 rules:
   restart_requested:
     finds: its owner wants it restarted
@@ -29,6 +29,13 @@ rules:
     acknowledge: [no_grace]
     when: {rows: {one: {state: [UP, RESTARTING]}}, pods: one}
     do: {update: rows, set: {state: RESTARTING, restarted_at: "{now}"}}
+  evict_requested:
+    finds: its owner wants another pod
+    requested: evict
+    grace: 0s
+    acknowledge: [no_grace]
+    when: {rows: {one: {state: [UP, RESTARTING]}}, pods: one}
+    do: {delete: pods}
   stop_requested:
     finds: its owner wants it stopped
     requested: stop
@@ -39,7 +46,8 @@ rules:
 )";
 
 constexpr const char* kUp =
-    "0s rule restart_requested enforce\n0s rule stop_requested enforce\n0s known all\n100s quiet\n"
+    "0s rule restart_requested enforce\n0s rule evict_requested enforce\n0s rule stop_requested "
+    "enforce\n0s known all\n100s quiet\n"
     "100s pod w-1 uid=a\n100s row w-1 pk=1 state=UP owner=ann\n110s quiet\n";
 
 /// What went otherwise than told, as it stands and played in every other way; empty: nothing.
@@ -100,6 +108,47 @@ TEST(NamedRequest, ThatIsDismissedMakesRoomForAnother) {
                           "=> 130s resolved restart_requested w-1 public.rows/1: dismissed\n") +
               kStops),
         "");
+}
+
+// Symptom: a request that was refused took the one away that had been granted before it, and only
+// in memory: after a restart that one was there again.
+TEST(NamedRequest, ThatIsRefusedLeavesTheStandingOneAsItWas) {
+    EXPECT_EQ(
+        flaws("118s row w-1 pk=1 state=UP owner=bob\n"
+              "118s row w-1 pk=2 state=DOWN owner=ann\n"
+              "119s hold w-1\n"
+              "120s request restart w-1 role=ops\n"
+              "121s request restart w-1 by=ann refused\n"
+              "122s request restart w-1 by=bob\n"
+              "123s row w-1 pk=1 state=UP owner=carl\n"
+              "130s release w-1\n"
+              "200s quiet\n"
+              "=> 120s confirmed restart_requested w-1 public.rows/1: hold\n"
+              "=> 130s commanded restart_requested w-1 public.rows/1\n"
+              "=> 130s update_row w-1 public.rows/1 set restarted_at={now} state=RESTARTING\n"),
+        "");
+}
+
+// Symptom: the pod that a controller made in the place of the one that was restarted was deleted,
+// too, and so on for a day.
+TEST(NamedRequest, IsNotCarriedOutOnWhatComesInThePlaceOfWhatItWasAskedOf) {
+    EXPECT_EQ(flaws("120s request evict w-1 by=ann\n"
+                    "125s quiet\n"
+                    "=> 120s commanded evict_requested w-1 a\n"
+                    "=> 120s delete_pod w-1 a\n"
+                    "126s outcome w-1 done\n"
+                    "127s pod-gone w-1 uid=a\n"
+                    "130s pod w-1 uid=b\n"
+                    "300s quiet\n"
+                    "=> 126s resolved evict_requested w-1 a: done\n"),
+              "");
+}
+
+TEST(NamedRequest, IsUnderWayOnceItsCommandIs) {
+    EXPECT_EQ(flaws("120s request restart w-1 by=ann\n"
+                    "121s request restart w-1 by=ann\n" +
+                    std::string(kRestarts).substr(std::string(kRestarts).find('\n') + 1)),
+              "");
 }
 
 TEST(NamedRequest, OfSomethingElseIsRefusedWhileTheSubjectIsBeingEnded) {

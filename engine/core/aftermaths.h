@@ -1,0 +1,34 @@
+// What is kept of a subject that something was done to: what a live look refused, the ending that
+// is behind it, how long it is left alone.
+//
+// FoldRun (fold.cpp) has one for each `fold` call, and what it refers to outlives it. Not
+// thread-safe; not for other users than the fold's parts.
+#pragma once
+
+#include "engine/core/fold.h"
+
+namespace trueup::core {
+
+class Aftermaths {
+  public:
+    using Entry = SubjectTable::Entry;
+
+    explicit Aftermaths(State& state) : state_(state), meta_(state.meta) {}
+
+    // judge.cpp
+    /// Made if it is new.
+    Aftermath& aftermath_of(Entry& entry);
+    void tend_aftermath(Entry& entry);
+
+    void note_refusal(Entry& entry, const Finding& finding,
+                      const Outcome& outcome);  // outcomes.cpp
+
+  private:
+    bool news_since(const Subject& subject, const Refusal& refusal) const;  // judge.cpp
+    bool over(const Subject& subject, const Ended& ended) const;            // ending.cpp
+
+    State& state_;  ///< the plan; its subjects are only marked as dirty
+    const Meta& meta_;
+};
+
+}  // namespace trueup::core

@@ -1,0 +1,53 @@
+// The findings of a subject, from the first word of one to the last: each change of one is told as
+// an edge, and a command is ordered in the name of one. Edges and commands of a record are numbered
+// here, in the order in which they are told.
+//
+// FoldRun (fold.cpp) has one for each `fold` call, and what it refers to outlives it. Not
+// thread-safe; not for other users than the fold's parts.
+#pragma once
+
+#include "engine/core/fold.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace trueup::core {
+
+class Findings {
+  public:
+    using Entry = SubjectTable::Entry;
+
+    Findings(State& state, const JournalView& record, FoldReport& report)
+        : state_(state), meta_(state.meta), record_(record), report_(report) {}
+
+    /// The rule's finding about this object; a new one is told of with its first edge.
+    Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
+    void set_waiting(Entry& entry, Finding& finding, Reason reason);
+    void resolve(Entry& entry, std::size_t index, Reason reason);
+    void note_edge(Entry& entry, Finding& finding);
+    void void_dismissals(Entry& entry);
+
+    // approvals.cpp
+    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
+    void dismiss(Entry& entry, Finding& finding);
+    std::string withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id);
+
+    // act.cpp
+    void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
+    /// Emits a command that was ordered by an earlier record once more.
+    void say_again(const Command& command) {
+        ++index_;
+        report_.commands.push_back(command);
+    }
+
+  private:
+    State& state_;  ///< the plan; its subjects are only marked as dirty
+    Meta& meta_;
+    const JournalView& record_;
+    FoldReport& report_;
+    std::uint32_t index_ = 0;  ///< of the next emission
+};
+
+}  // namespace trueup::core
