@@ -4,6 +4,7 @@
 #include "apps/config/describe.h"
 #include "apps/progress.h"
 #include "apps/wiring.h"
+#include "apps/wiring_survey.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/private_file.h"
 

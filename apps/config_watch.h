@@ -3,7 +3,7 @@
 // restarts it, and says so.
 #pragma once
 
-#include "engine/base/id.h"
+#include "engine/base/hash.h"
 #include "engine/base/mutex.h"
 #include "engine/base/time.h"
 

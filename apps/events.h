@@ -3,7 +3,6 @@
 // text format they follow the name.
 #pragma once
 
-#include "engine/core/meta.h"
 #include "engine/model/command.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/request.h"
@@ -14,7 +13,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace trueup::apps {
 
@@ -35,17 +33,5 @@ void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wa
 
 /// `request`: what somebody asked of the engine, and who.
 void log_request(const Request& request, const std::string& policy);
-
-/// `reconciliation_pass_completed`, once for each pass.
-class PassLog {
-  public:
-    void look(const core::Meta& meta);
-
-  private:
-    std::uint64_t completed_ = 0;
-    std::uint64_t millis_ = 0;
-    std::vector<std::uint64_t> mended_;
-    bool started_ = false;
-};
 
 }  // namespace trueup::apps

@@ -10,8 +10,8 @@
 #include "engine/ports/cluster.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
-#include "engine/runtime/retention.h"
-#include "executors/dispatcher.h"
+#include "engine/runtime/retention_settings.h"
+#include "executors/dispatcher_settings.h"
 #include "executors/sources.h"
 
 #include <chrono>

@@ -3,6 +3,7 @@
 #include "apps/config/config.h"
 #include "apps/progress.h"
 #include "apps/wiring.h"
+#include "apps/wiring_survey.h"
 #include "engine/base/suggest.h"
 #include "engine/ports/clock.h"
 

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "engine/base/time.h"
-#include "engine/model/change.h"
 #include "engine/model/command.h"
+#include "engine/model/fact.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/settings.h"
 

@@ -2,7 +2,7 @@
 // process that ended meanwhile would only be started again.
 #pragma once
 
-#include "engine/base/result.h"
+#include "engine/base/error.h"
 #include "engine/base/time.h"
 #include "engine/ports/clock.h"
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "apps/events.h"
+#include "apps/pass_log.h"
 #include "apps/shard_looks.h"
 #include "engine/base/mutex.h"
 #include "engine/ports/log.h"

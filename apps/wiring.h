@@ -4,12 +4,9 @@
 
 #include "apps/config/config.h"
 #include "apps/host_settings.h"
-#include "apps/one_look.h"
 #include "apps/source_checks.h"
-#include "apps/survey.h"
 #include "engine/base/result.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,15 +33,5 @@ struct Flaws {
 
 /// Asks every source once, one after another.
 Flaws check_sources(const config::Config& config, const std::string& file);
-
-/// kWorld: what there is; takes no account that writes. kRights: also what our accounts may do
-/// there, and how executors' looks would be answered.
-enum class Depth : std::uint8_t { kWorld, kRights };
-
-/// Reads each source of the policy once, one after another. Blocking; writes nothing. The error
-/// names the source that did not answer; kStop: the watcher said so, or a source is not as
-/// configured.
-Result<std::vector<Surveyed>> survey(const config::Config& config, const Watcher& watcher,
-                                     Depth depth);
 
 }  // namespace trueup::apps

@@ -1,9 +1,10 @@
 // What the sources of a policy have, and what our accounts may do there, read once.
+#include "apps/wiring_survey.h"
+
 #include "apps/connections.h"
-#include "apps/wiring.h"
 #include "connectors/kubernetes/access_check.h"
 #include "connectors/postgres/access_check.h"
-#include "engine/base/id.h"
+#include "engine/base/hash.h"
 
 #include <algorithm>
 #include <memory>

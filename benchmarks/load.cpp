@@ -1,7 +1,7 @@
 #include "benchmarks/load.h"
 
 #include "engine/codec/change_codec.h"
-#include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 #include "policies/shipped.h"
 
 #include <algorithm>

@@ -16,6 +16,7 @@
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
 #include "executors/ended_commands.h"
+#include "executors/parked_command.h"
 #include "executors/partition_assignment.h"
 
 #include <cstdint>
@@ -29,13 +30,6 @@ struct ArrivedCommand {
     Command command;
     PartitionNumber partition;
     Offset offset;
-};
-
-/// A record of `commands` that nothing can be done with.
-struct ParkedCommand {
-    PartitionNumber partition;
-    Offset offset;
-    std::string reason;
 };
 
 class CommandReader {

@@ -17,76 +17,18 @@
 // One thread calls `step` and owns the ports of the sources; `stats` is for any thread.
 #pragma once
 
-#include "engine/codec/signature.h"
-#include "engine/model/command.h"
+#include "engine/base/time.h"
 #include "engine/ports/log.h"
-#include "executors/command_reader.h"
-#include "executors/partition_assignment.h"
+#include "executors/dispatcher_settings.h"
+#include "executors/dispatcher_stats.h"
 #include "executors/sources.h"
 
-#include <array>
-#include <cstdint>
-#include <functional>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace trueup::executors {
-
-/// trueup_check_to_write_seconds: how long before a write that took effect its checks began. Counts
-/// per bucket, not cumulated; the last one is everything above.
-struct CheckToWrite {
-    static constexpr std::array<std::int64_t, 11> kBoundsMillis{1,   2,   5,   10,   20,  50,
-                                                                100, 200, 500, 1000, 2000};
-    std::array<std::uint64_t, kBoundsMillis.size() + 1> counts{};
-    std::uint64_t count = 0;
-    std::int64_t sum_micros = 0;
-};
-
-struct DispatcherStats {
-    std::array<std::uint64_t, 6> outcomes{};  ///< written, by OutcomeKind
-    std::uint64_t failed_retryable = 0;       ///< the retryable ones among kFailed
-    std::uint64_t known = 0;                  ///< commands whose id had ended already
-    std::uint64_t duplicates = 0;             ///< emitted again while under way
-    std::uint64_t parked = 0;
-    std::uint64_t unauthenticated = 0;  ///< the parked ones among them that nobody signed
-    std::uint64_t skipped = 0;          ///< older than any command lives
-    std::uint64_t append_failures = 0;
-    std::uint64_t pending = 0;
-    std::uint64_t running = 0;
-    std::uint64_t blocked = 0;     ///< checked and waiting for the permit to write
-    std::uint64_t partitions = 0;  ///< whose commands are ours
-    bool ended_known = false;      ///< which commands have ended (D1)
-    bool clock_fresh = false;
-    std::string trouble;  ///< one sentence while the log is not read; empty otherwise
-    CheckToWrite check_to_write;
-};
-
-struct DispatcherSettings {
-    std::string executor = "executor";  ///< the name that outcomes carry
-    std::vector<PartitionNumber> partitions = {PartitionNumber(0)};  ///< not empty
-    std::vector<Action::Kind> kinds;  ///< what it carries out; none: everything
-    std::shared_ptr<const PartitionAssignment> assignment;  ///< whose commands; none: everybody's
-    std::size_t max_running = 32;
-    std::size_t max_pending = 10'000;
-    /// No command may live longer from its issue on: ended commands are remembered for as long.
-    Millis longest_expiry{3'600'000};
-    Millis max_broker_skew{10'000};
-    Millis heartbeat_every{2'000};
-    Millis heartbeat_fresh{5'000};
-    Millis append_again{200};
-    Millis call_timeout{15'000};
-    codec::KeyRing command_keys;  ///< whose commands are carried out; without any: nobody's
-    codec::KeyRing request_keys;  ///< whose pauses and holds are followed
-    /// What the time is right before a write: a step may have stood still since it began, or waited
-    /// for the log. Empty: as at its begin.
-    std::function<SteadyTime()> steady_now;
-    /// Asked between decision and write; while it says false the write is blocked. Empty: never.
-    std::function<bool(const Command&)> before_write;
-    std::function<void(const ParkedCommand&)> on_parked;
-    /// An outcome is in the log.
-    std::function<void(const Command&, const Outcome&)> on_outcome;
-};
 
 class Dispatcher {
   public:

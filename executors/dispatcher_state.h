@@ -5,6 +5,7 @@
 #include "engine/base/mutex.h"
 #include "executors/brakes.h"
 #include "executors/broker_clock.h"
+#include "executors/command_reader.h"
 #include "executors/dispatcher.h"
 #include "executors/ended_commands.h"
 #include "executors/execution.h"

@@ -1,6 +1,7 @@
 #include "executors/pod.h"
 
 #include "engine/world/kube.h"
+#include "engine/world/kube_status.h"
 
 #include <algorithm>
 

@@ -3,7 +3,8 @@
 // there are no checkpoints.
 #pragma once
 
-#include "engine/base/mutex.h"
+#include "engine/base/shared_mutex.h"
+#include "engine/base/thread_safety.h"
 #include "engine/ports/store.h"
 
 #include <functional>

@@ -1,7 +1,7 @@
 #include "sandbox/api_server.h"
 
 #include "engine/base/check.h"
-#include "engine/base/id.h"
+#include "engine/base/hash.h"
 
 #include <algorithm>
 

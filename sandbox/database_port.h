@@ -4,6 +4,7 @@
 // Calls are carried out when they are started and answered in `poll`; streams are fed in `poll`.
 #pragma once
 
+#include "engine/ports/database.h"
 #include "sandbox/realm.h"
 
 #include <functional>

@@ -2,6 +2,8 @@
 
 #include "sandbox/json.h"
 
+#include <utility>
+
 namespace trueup::sandbox {
 
 namespace {

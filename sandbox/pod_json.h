@@ -3,6 +3,7 @@
 
 #include "sandbox/types.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 

@@ -4,6 +4,9 @@
 
 #include <simdjson.h>
 
+#include <array>
+#include <utility>
+
 namespace trueup::sandbox {
 
 namespace {

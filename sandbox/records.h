@@ -4,6 +4,7 @@
 
 #include "sandbox/types.h"
 
+#include <memory>
 #include <variant>
 
 namespace trueup::sandbox {

@@ -25,6 +25,7 @@
 #include "engine/ports/database.h"
 #include "sandbox/faults.h"
 #include "sandbox/records.h"
+#include "sandbox/transaction.h"
 #include "sandbox/types.h"
 
 #include <functional>
@@ -34,29 +35,6 @@
 namespace trueup::sandbox {
 
 struct Realm;
-struct PendingChange;
-
-/// Changes that become visible together. Dropped without `commit`, they never were.
-class Transaction {
-  public:
-    explicit Transaction(std::shared_ptr<Realm> realm);
-    Transaction(Transaction&&) noexcept;
-    Transaction& operator=(Transaction&&) = delete;
-    ~Transaction();
-
-    /// Returns the row's primary key; a row without one gets the next of a sequence.
-    std::string insert_row(const Row& columns);
-    void update_row(const std::string& pk, const Row& columns);
-    void delete_row(const std::string& pk);
-    void truncate_table();
-    /// Returns how many of the changes found their row; the others are left out.
-    std::size_t commit();
-
-  private:
-    std::shared_ptr<Realm> realm_;
-    std::uint64_t number_;
-    std::vector<PendingChange> changes_;
-};
 
 class World {
   public:

@@ -113,7 +113,7 @@ RequestId ask(Stage& stage, RequestKind kind, const RequestScope& scope) {
 
 void unbind(Stage& stage, const std::string& bound) {
     ++stage.brakes[bound].asked;
-    stage.oracles.released(bound);
+    stage.oracles.restraints().released(bound);
 }
 
 namespace {
@@ -148,7 +148,7 @@ bool seen(const Stage& stage, const RequestId& request, const RequestScope& scop
 }  // namespace
 
 void brake(Stage& stage, Random& random, const RequestScope& scope) {
-    const std::string bound = Oracles::bound_by(scope);
+    const std::string bound = Restraints::bound_by(scope);
     const RequestId request =
         ask(stage, scope.subject.empty() ? RequestKind::kPause : RequestKind::kHold, scope);
     const Millis lasts = random.between(2 * kBrakeSeen, Millis{60'000});
@@ -157,7 +157,7 @@ void brake(Stage& stage, Random& random, const RequestScope& scope) {
     const std::uint64_t asked = ++stage.brakes[bound].asked;
     later(stage, kBrakeSeen, [&stage, bound, asked, request, scope] {
         if (seen(stage, request, scope) && stage.brakes[bound].asked == asked) {
-            stage.oracles.braked(bound);
+            stage.oracles.restraints().braked(bound);
         }
     });
     stage.scheduler.after(lasts, [&stage, bound] { release(stage, bound); });
@@ -170,10 +170,10 @@ void disable(Stage& stage, const std::string& rule) {
     disabling.role = "ops";
     disabling.rules = {{rule, {}}};
     const RequestId request = ask(stage, std::move(disabling));
-    const std::uint64_t enabled = stage.oracles.enablings(rule);
+    const std::uint64_t enabled = stage.oracles.restraints().enablings(rule);
     later(stage, kBrakeSeen, [&stage, rule, request, enabled] {
-        const bool still = stage.oracles.enablings(rule) == enabled;
-        if (still && seen(stage, request, {})) stage.oracles.disabled(rule);
+        const bool still = stage.oracles.restraints().enablings(rule) == enabled;
+        if (still && seen(stage, request, {})) stage.oracles.restraints().disabled(rule);
     });
 }
 
@@ -225,8 +225,8 @@ void put_away(Stage& stage) {
     for (const History::Row& row : rows(stage)) {
         const std::string name = row.view.key();
         if (has_pod(stage, name)) continue;
-        const bool closed =
-            row.view.text("status") == "stopping" && stage.oracles.closed_by_us(name, row.pk);
+        const bool closed = row.view.text("status") == "stopping" &&
+                            stage.oracles.endings().closed_by_us(name, row.pk);
         const bool left = stage.oracles.approvals().dismissed(subject_of(row));
         if (closed || left) stage.world.delete_row(row.pk);
     }

@@ -1,6 +1,7 @@
 #include "simulation/broker.h"
 
 #include "engine/base/check.h"
+#include "simulation/broker_client.h"
 
 #include <algorithm>
 #include <optional>

@@ -14,14 +14,6 @@ namespace {
 /// to its server: as slow as a plan has them.
 constexpr Millis kOutcomeSeen{10'000};
 
-/// What an update sets a column to; empty: it leaves it alone.
-std::string sets(const sandbox::Effect& effect, std::string_view column) {
-    for (const ports::ColumnValue& set : effect.sets) {
-        if (set.column == column) return set.value.value_or("");
-    }
-    return {};
-}
-
 /// The row whose columns a command relies on; empty: none.
 std::string row_behind(const Command& command) {
     for (const Predicate& predicate : command.draft.read_set) {
@@ -68,7 +60,7 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     }
     judge_once(sent.command, what);
     if (law != nullptr) return;
-    if (deletes && !pk.empty()) begin_ending(effect.name, pk, effect.uid);
+    if (deletes && !pk.empty()) endings_.began(effect.name, pk, effect.uid);
     if (!deletes) follow_ending(effect, name, before, what);
 }
 
@@ -82,21 +74,16 @@ std::string Oracles::against(const sandbox::Effect& effect, const Command& comma
         return law->against_write(command, history_, issued->second, evidence_age, looks);
     }
     const bool deletes = effect.kind == sandbox::Effect::Kind::kDelete;
-    return deletes ? against_delete(effect, pk, looks) : against_update(effect, name, looks);
+    return deletes ? harm_.against_delete(effect, pk, looks)
+                   : harm_.against_update(effect, name, looks);
 }
 
 /// An update that ends an instance, or that spoils the end of one.
 void Oracles::follow_ending(const sandbox::Effect& effect, const std::string& name, Moment before,
                             const std::string& what) {
     const std::string status = sets(effect, "status");
-    if (status == "stopping") {
-        closed_.emplace(name, effect.pk);
-        const auto ending = endings_.find(name);
-        if (ending != endings_.end() && ending->second.pk == effect.pk) {
-            ending->second.all_known = services_known_;
-        }
-    }
-    if (status == "failed" && ends_still(name, effect.pk, before)) {
+    if (status == "stopping") endings_.closed(name, effect.pk);
+    if (status == "failed" && endings_.ends_still(name, effect.pk, before)) {
         violate("ending", what + " to failed, while we were ending it");
     }
 }
@@ -112,67 +99,6 @@ void Oracles::judge_once(const Command& command, const std::string& what) {
         violate("once", what + " again by the same command");
     }
     ++races_;
-}
-
-/// Why a pod should have stayed, given what was so at these moments; empty: it may go.
-std::string Oracles::against_delete(const sandbox::Effect& effect, const std::string& pk,
-                                    const Looks& looks) const {
-    if (looks.pod == 0) return "its executor had not looked at it";
-    const sandbox::PodPtr pod = history_.pod(effect.name, looks.pod);
-    if (!pod || pod->uid != effect.uid) return "another pod, or none, had the name";
-    if (held(*pod)) return "it was held";
-    if (!selected(*pod)) return "it was none of ours";
-    if (pk.empty()) {
-        if (looks.key == 0) return "its executor had not looked at rows";
-        return history_.rows_of(effect.name, looks.key).empty() ? "" : "a row owned it";
-    }
-    if (looks.row == 0) return "its executor had not looked at its row";
-    const auto row = history_.row(pk, looks.row);
-    if (!row || row->key() != effect.name) return "it was not the row's pod";
-    if (!wants_pod(*row)) return "its row wanted no pod any more: " + row->text("status");
-    return approvals_.to_end(*row) ? "" : "nobody wanted its instance to end";
-}
-
-/// The same for a row that is written.
-std::string Oracles::against_update(const sandbox::Effect& effect, const std::string& name,
-                                    const Looks& looks) const {
-    const auto row = looks.row == 0 ? std::nullopt : history_.row(effect.pk, looks.row);
-    if (!row) return "it was not there when its executor looked, if it did";
-    if (held(*row)) return "it was held";
-    const std::string status = sets(effect, "status");
-    if (status == "failed") return against_failing(*row, name, looks.pod);
-    if (status == "stopping") return against_stopping(*row, name, looks.pod);
-    return against_naming(*row, sets(effect, "pod_name"), looks.pod);
-}
-
-std::string Oracles::against_failing(const History::RowView& row, const std::string& name,
-                                     Moment pods) const {
-    if (pods == 0) return "its executor had not looked at its pod";
-    const sandbox::PodPtr pod = history_.pod(name, pods);
-    const bool stopping = every_rule && row.text("status") == "stopping";
-    if (!wants_pod(row) && !stopping) return "it wanted no pod any more: " + row.text("status");
-    if (!pod) return {};
-    if (pod->phase != "Failed" || stopping) return "its pod " + name + " was there: " + pod->phase;
-    return held(*pod) ? "its pod was held" : "";
-}
-
-std::string Oracles::against_stopping(const History::RowView& row, const std::string& name,
-                                      Moment pods) const {
-    if (!wants_pod(row)) return "it wanted no pod any more: " + row.text("status");
-    if (ended_.count(name) == 0) return "its pod had not ended";
-    if (lives_again(name, pods)) return "another pod ran under its name";
-    // What was begun goes on, whatever its owner wants by now.
-    const bool wanted = end_ordered_.count(name) != 0 || approvals_.to_end(row);
-    return wanted ? "" : "nobody wanted its instance to end";
-}
-
-std::string Oracles::against_naming(const History::RowView& row, const std::string& pod,
-                                    Moment pods) const {
-    if (!wants_pod(row)) return "it wanted no pod any more: " + row.text("status");
-    if (!row.untracked()) return "it named " + row.text("pod_name") + " already";
-    if (row.key() != pod) return "its slug speaks of " + row.key();
-    const bool there = pods != 0 && history_.pod(pod, pods) != nullptr;
-    return there ? "" : "there was no pod " + pod;
 }
 
 }  // namespace trueup::simulation

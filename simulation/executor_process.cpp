@@ -1,5 +1,6 @@
 #include "executors/executor_loop.h"
 #include "sandbox/wiring/sandbox_wiring.h"
+#include "simulation/links.h"
 #include "simulation/process.h"
 
 #include <utility>

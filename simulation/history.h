@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sandbox/records.h"
-#include "simulation/links.h"
+#include "simulation/witness.h"
 
 #include <algorithm>
 #include <iterator>

@@ -3,16 +3,15 @@
 // connection nothing overtakes; the product has one for each call to a cluster, and three to a
 // database.
 //
-// A witness sees which answers a process has read, and what it knew when it sent a write: that is
-// what the oracles hold an effect against.
+// A witness (witness.h) is told what an executor reads, and what it knew when it sent a write.
 #pragma once
 
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
 #include "sandbox/world.h"
 #include "simulation/crash_point.h"
-#include "simulation/random.h"
-#include "simulation/scheduler.h"
+#include "simulation/network.h"
+#include "simulation/witness.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,45 +22,6 @@
 #include <vector>
 
 namespace trueup::simulation {
-
-/// Counts what happens in the world; an answer belongs to a moment.
-using Moment = std::uint64_t;
-
-/// A read that was answered, as of when it reached its server.
-struct Look {
-    Moment moment = 0;
-    SteadyTime at{};
-};
-
-/// What a process has read, by what it asked for: `pod/NAME`, `key/KEY` (rows by their correlation
-/// key), `row/PK`.
-using Knowledge = std::map<std::string, Look, std::less<>>;
-
-struct Network {
-    Scheduler& scheduler;
-    Random random;
-    Millis longest{10};  ///< that a message takes
-    Millis page{0};      ///< that each page of a list takes longer, and each part of a copied table
-};
-
-/// Sees the writes of executors; of connectors nobody does, for they make none.
-class Witness {
-  public:
-    virtual ~Witness() = default;
-    virtual Moment moment() const = 0;
-    /// An executor's read reaches its server.
-    virtual void looked() = 0;
-    /// A write is sent, of this target (pod uid, or primary key) at this version of it; its sender
-    /// knows this.
-    virtual void write_sent(const std::string& target, const std::string& version,
-                            const Knowledge& known) = 0;
-};
-
-/// What one executor knows, through all of its links.
-struct Mind {
-    Witness& witness;
-    Knowledge known;
-};
 
 /// When the last message will be there, on a connection's way to the server and on its way back.
 struct Connection {

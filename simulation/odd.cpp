@@ -239,7 +239,7 @@ void drop_source(Stage& stage, Random& random) {
     if (stage.services == nullptr || stage.dropped) return;
     const Millis apart = random.delay(Millis{20'000});
     stage.dropped = true;
-    stage.oracles.services_known(false);
+    stage.oracles.endings().services_known(false);
     stage.fleet.configure(settings_now(stage), apart);
     if (random.chance(300)) return;
     later(stage, apart + random.between(Millis{30'000}, Millis{120'000}), [&stage, apart] {
@@ -247,7 +247,7 @@ void drop_source(Stage& stage, Random& random) {
         stage.dropped = false;
         stage.fleet.configure(settings_now(stage), apart);
         later(stage, apart + kKnown, [&stage] {
-            if (!stage.dropped) stage.oracles.services_known(true);
+            if (!stage.dropped) stage.oracles.endings().services_known(true);
         });
     });
 }
@@ -272,7 +272,7 @@ void reinsert_row(Stage& stage, Random& random) {
     both.delete_row(row->pk);
     both.insert_row(again);
     both.commit();
-    stage.oracles.reinserted(row->pk);
+    stage.oracles.reinsertions().reinserted(row->pk);
 }
 
 /// Instances come and go in good order.

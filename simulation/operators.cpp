@@ -182,7 +182,7 @@ void hear_answers(Stage& stage) {
     std::erase_if(stage.ends_asked, [&](const auto& waits) {
         const auto& [request, asked] = waits;
         const bool granted = stage.fleet.granted(request.id, request.scope);
-        if (granted) stage.oracles.promised(request, asked);
+        if (granted) stage.oracles.promises().promised(request, asked);
         return granted;
     });
 }

@@ -1,6 +1,5 @@
 // Oracles of what engines order and of what executors send on its strength: brakes, approvals,
 // times in which nothing may be ordered, budgets, expiry, and the evidence that an order relies on.
-#include "executors/read_set.h"
 #include "simulation/instances.h"
 #include "simulation/oracles.h"
 
@@ -12,9 +11,6 @@ namespace {
 
 // As the policy of a simulation has them.
 constexpr const char* kRuleThatAsks = "stuck_transition";
-constexpr Millis kGrace{40'000};  // less two leaps of the broker's clock, of which each counts 10 s
-constexpr Millis kCreateWindow{30'000};
-constexpr Millis kHeard{10'000};  // what a connector said has reached every engine that runs
 /// By which commands outlive their end, for clocks that differ.
 constexpr Millis kSkew{1'000};
 /// Of what an executor read, when it writes.
@@ -64,38 +60,12 @@ void Oracles::ordered(const Command& command) {
     ordered_[row && slash != std::string::npos ? id.substr(slash + 1) : id] = command;
 }
 
-std::string Oracles::bound_by(const RequestScope& scope) {
-    return scope.rule.empty() ? scope.subject : "rule " + scope.rule;
-}
-
-bool Oracles::bound(const Command& command, SteadyTime now) const {
-    const auto by = [&](const std::string& key) {
-        const auto found = brakes_.find(key);
-        return found != brakes_.end() && found->second < now;
-    };
-    return by("") || by(command.subject) || by("rule " + command.rule);
-}
-
-void Oracles::may_be_enabled(const std::string& rule) {
-    ++enablings_[rule];
-    disabled_.erase(rule);
-}
-
-std::uint64_t Oracles::enablings(const std::string& rule) const {
-    const auto found = enablings_.find(rule);
-    return enabled_at_once_ + (found == enablings_.end() ? 0 : found->second);
-}
-
-void Oracles::disabled(const std::string& rule) { disabled_[rule] = scheduler_.steady_now(); }
-
 /// Can nobody have enabled its rule by then? What an end began under an approval it carries on.
 bool Oracles::unlooked(const Command& command, SteadyTime issued) const {
     const std::string name = command.subject.substr(command.subject.find('/') + 1);
     const bool goes_on = law != nullptr && later_step(command);
-    if (tail_lost || goes_on || end_ordered_.count(name) != 0) return false;
-    const auto off = disabled_.find(command.rule);
-    if (off != disabled_.end()) return off->second < issued;
-    return !begun_enabled_ && enablings(command.rule) == 0;
+    if (tail_lost || goes_on || endings_.was_ordered(name)) return false;
+    return restraints_.not_enabled(command.rule, issued);
 }
 
 void Oracles::given(const Command& command, SteadyTime issued) {
@@ -107,7 +77,7 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     }
     if (!given_.emplace(command.id, issued).second) return;
     judge_order(command);
-    if (bound(command, issued)) {
+    if (restraints_.bound(command, issued)) {
         violate("brakes", "a command about " + command.subject + " against a pause or a hold");
     }
     const bool agreed = approvals_.to_order(command, issued);
@@ -126,10 +96,10 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     }
     const bool ends = law == nullptr && command.draft.action.kind == Action::Kind::kDeletePod &&
                       command.draft.read_set.front().kind == Predicate::Kind::kField;
-    if (ends) end_ordered_.insert(command.draft.target.name);
+    if (ends) endings_.ordered(command.draft.target.name);
     // A later step of a list goes on by what was seen as it began; its executor looks again.
     if (law != nullptr && later_step(command)) return judge_meant(command, issued);
-    const std::string against = against_evidence(command, issued, {});
+    const std::string against = evidence_.against(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
     if (law != nullptr) judge_meant(command, issued);
 }
@@ -182,97 +152,16 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     return false;
 }
 
-/// What a command relies on, and the world never said in the time in which it should have, of its
-/// target's source since that was written; empty: it was right to be given.
-std::string Oracles::against_evidence(const Command& command, SteadyTime issued,
-                                      SteadyTime written) const {
-    const Target& target = command.draft.target;
-    const Moment to = history_.moment_at(issued);
-    for (const Predicate& predicate : command.draft.read_set) {
-        SteadyTime since = issued - evidence_age;
-        if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
-            const auto again =
-                reinserted_.find(target.object_id.substr(target.object_id.rfind('/') + 1));
-            if (again != reinserted_.end() && again->second.told &&
-                *again->second.told + kHeard < issued && issued < again->second.at + kGrace) {
-                return "the row was younger than its grace";
-            }
-        }
-        if (predicate.source == target.source) since = std::max(since, written);
-        if (predicate.kind == Predicate::Kind::kNone && target.source == "pods") {
-            const std::optional<SteadyTime> born = history_.born(target.object_id);
-            if (!born) return "there was no such pod";
-            if (law == nullptr) {
-                if (issued < *born + kGrace) return "the pod was younger than its grace";
-                since = std::max(since, *born + kCreateWindow);
-            }
-        }
-        if (!was_so(command, predicate, history_.moment_at(since), to)) {
-            return "it was not so that " + executors::describe(predicate);
-        }
-    }
-    return {};
-}
-
-bool Oracles::was_so(const Command& command, const Predicate& predicate, Moment from,
-                     Moment to) const {
-    for (Moment moment = to; moment + 1 > from; --moment) {
-        if (is_so(command, predicate, moment)) return true;
-        if (moment == 0) break;
-    }
-    return false;
-}
-
-bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment as_of) const {
-    using Kind = Predicate::Kind;
-    const std::string value = predicate.value.value_or("");
-    if (predicate.source == "pods") {
-        if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
-            const sandbox::PodPtr pod = history_.pod(value, as_of);  // if its source sees it
-            return !pod || !selected(*pod) ||
-                   (predicate.kind == Kind::kNoneBut && pod->uid == predicate.object_id &&
-                    pod->deletion_ms);
-        }
-        const std::string& subject = command.subject;
-        const sandbox::PodPtr pod = history_.pod(subject.substr(subject.find('/') + 1), as_of);
-        if (!pod || pod->uid != predicate.object_id) return false;
-        const bool target = command.draft.target.object_id == predicate.object_id;
-        if (predicate.kind == Kind::kExists) return !target || !pod->deletion_ms;
-        if (predicate.kind == Kind::kNoVeto) return !held(*pod);
-        if (predicate.field == "in_scope") return selected(*pod) == (value == "true");
-        return predicate.field != "phase" || pod->phase == value;
-    }
-    if (predicate.source != "rows") return true;  // nothing here knows what serves an instance
-    const std::string pk = predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
-    if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
-        const auto named = history_.rows_of(value, as_of);
-        return std::all_of(named.begin(), named.end(), [&](const History::Row& row) {
-            const auto is = [&](const std::string& id) {
-                return id.substr(id.rfind('/') + 1) == row.pk;
-            };
-            return predicate.kind == Kind::kNoneBut &&
-                   (row.pk == pk ||
-                    std::any_of(predicate.besides.begin(), predicate.besides.end(), is));
-        });
-    }
-    const auto row = history_.row(pk, as_of);
-    if (!row) return false;
-    if (predicate.kind == Kind::kNoVeto) return !held(*row);
-    if (predicate.kind != Kind::kField) return true;
-    return row->null(predicate.field) ? !predicate.value : row->text(predicate.field) == value;
-}
-
 void Oracles::write_sent(const std::string& target, const std::string& version,
                          const Knowledge& known) {
     Sent sent{known, ordered_[target]};
-    if (bound(sent.command, scheduler_.steady_now())) {
+    if (restraints_.bound(sent.command, scheduler_.steady_now())) {
         violate("brakes", "a write on " + sent.command.subject + " against a pause or a hold");
     }
-    const auto silenced = silenced_.find(sent.command.rule);
+    const auto silenced = restraints_.silenced_at(sent.command.rule);
     const auto issued = given_.find(sent.command.id);
-    if (silenced != silenced_.end() && issued != given_.end() &&
-        issued->second < silenced->second &&
-        scheduler_.steady_now() > silenced->second + kOnItsWay) {
+    if (silenced && issued != given_.end() && issued->second < *silenced &&
+        scheduler_.steady_now() > *silenced + kOnItsWay) {
         violate("mode", what_of(sent.command) + "its rule had ceased to act");
     }
     judge_late(sent, Millis{0});
@@ -351,18 +240,12 @@ void Oracles::judge_own_writes(const std::vector<Command>& commands,
         if (!costs(command)) continue;
         for (const auto& [told, written] : writes[command.draft.target.object_id]) {
             if (told >= command.issued) continue;
-            const std::string against = against_evidence(command, given_.at(command.id), written);
+            const std::string against = evidence_.against(command, given_.at(command.id), written);
             if (!against.empty()) {
                 return violate("evidence", what_of(command) + against + " since our own write");
             }
         }
     }
-}
-
-void Oracles::judge_silence(const std::vector<Command>& since) {
-    if (since.empty()) return;
-    violate("silence", "commands are given though nothing is wrong: " + since.front().rule +
-                           " about " + since.front().subject);
 }
 
 }  // namespace trueup::simulation

@@ -49,7 +49,7 @@ void judge_folded(PartitionNumber shard, const core::Meta& meta, Broker& broker,
             std::count_if(records.begin(), records.end(),
                           [&](const auto& record) { return record->stored_at + kFolded <= now; }));
     }
-    oracles.judge_folded(shard, meta.counters.items, reached, settled);
+    oracles.plain().judge_folded(shard, meta.counters.items, reached, settled);
 }
 
 std::vector<BrokerTime> proven_by(const core::Meta& meta) {
@@ -129,7 +129,7 @@ Replayed replay(PartitionNumber shard, Broker& broker, const std::vector<Fleet::
             if (image.shard != shard || image.applied != record->offset) continue;
             (void)projection.write_behind(state, parked);
             (void)projection.settle();
-            oracles.judge_replay(image.engine, *image.rows, rows_of(store));
+            oracles.plain().judge_replay(image.engine, *image.rows, rows_of(store));
         }
     }
     if (!oracles.tail_lost) judge_folded(shard, state.meta, broker, oracles, now);

@@ -7,6 +7,7 @@
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
 #include "engine/core/rule_text.h"
+#include "simulation/broker_client.h"
 #include "simulation/instances.h"
 #include "simulation/replay.h"
 #include "simulation/run_settings.h"
@@ -74,14 +75,14 @@ class Run {
             if (at.topic == Topic::kRequests) see_request(at, record);
             if (at.topic == Topic::kOutcomes) see_outcome(record);
             if (at.topic == Topic::kFindings) see_finding(record);
-            if (at.topic == Topic::kChangesRows && oracles_.any_reinserted()) see_row(record);
+            if (at.topic == Topic::kChangesRows && oracles_.reinsertions().any()) see_row(record);
             if (trace_ != nullptr) trace_->stored(scheduler_.since(), at, record);
         });
         broker_.observe_truncation([this](ports::Partition at, Offset offset) {
             if (offset == kFirstOffset) return;
             const auto& newest =
                 broker_.records(at)[static_cast<std::size_t>(previous(offset).value())];
-            oracles_.judge_forgotten(name_of(at.topic), newest->stored_at, plan_.forgets);
+            oracles_.plain().judge_forgotten(name_of(at.topic), newest->stored_at, plan_.forgets);
         });
         if (plan.wrong_first) ask_wrongly(Random(seed ^ 0x3f9U));
         populate(stage_, plan.subjects);
@@ -168,7 +169,7 @@ class Run {
 
     /// Somebody looks at what the rules would do after a while, and again until they act.
     void enable_later(Random random) {
-        oracles_.nobody_enabled();
+        oracles_.restraints().nobody_enabled();
         later(stage_, random.between(Millis{30'000}, Millis{200'000}), [this] { enable_again(); });
     }
     void enable_again() {
@@ -220,19 +221,20 @@ class Run {
         for (auto& [rule, means] : means_) {
             const Hash128 text =
                 core::rule_text(*view.settings->text, view.settings->sources, rule).text;
-            if (std::exchange(means, text) != text) oracles_.silenced(rule);
+            if (std::exchange(means, text) != text) oracles_.restraints().silenced(rule);
         }
         oracles_.law->in_force(*view.settings, record.stored_at);
         // What a rule means by now may be another thing than somebody took back.
-        if (!view.settings->enabled_by.empty()) oracles_.all_enabled();
+        if (!view.settings->enabled_by.empty()) oracles_.restraints().all_enabled();
     }
 
     void see_row(const Broker::Record& record) {
         const auto change = codec::decode_change(record.value);
-        if (change && change->kind == ChangeKind::kSnapshotBegin) oracles_.list_begins();
+        if (change && change->kind == ChangeKind::kSnapshotBegin)
+            oracles_.reinsertions().list_begins();
         if (!change || change->kind != ChangeKind::kRemove) return;
         const std::string_view id = change->object_id;
-        oracles_.told_gone(std::string(id.substr(id.rfind('/') + 1)));
+        oracles_.reinsertions().told_gone(std::string(id.substr(id.rfind('/') + 1)));
     }
 
     void see_outcome(const Broker::Record& record) {
@@ -250,7 +252,7 @@ class Run {
     void see_request(ports::Partition at, const Broker::Record& record) {
         const auto request = codec::decode_request(record.value);
         if (request && request->kind == RequestKind::kActivation) {
-            return oracles_.silenced(request->scope.rule);
+            return oracles_.restraints().silenced(request->scope.rule);
         }
         if (request &&
             (request->kind == RequestKind::kPause || request->kind == RequestKind::kHold ||
@@ -259,14 +261,15 @@ class Run {
         }
         const bool meant = request && request->id.value().hi == kMeant;
         if (meant && request->kind == RequestKind::kEnable) {
-            for (const NamedRule& named : request->rules) oracles_.may_be_enabled(named.rule);
+            for (const NamedRule& named : request->rules)
+                oracles_.restraints().may_be_enabled(named.rule);
         }
         if (meant && seen_.insert(request->id).second) oracles_.approvals().asked(*request);
         // One that comes late may end what was asked for after it.
         const bool ends =
             request && (request->kind == RequestKind::kResume ||
                         (request->kind == RequestKind::kRelease && request->scope.source.empty()));
-        if (ends) unbind(stage_, Oracles::bound_by(request->scope));
+        if (ends) unbind(stage_, Restraints::bound_by(request->scope));
     }
 
     void happened(const std::vector<sandbox::Record>& act) {
@@ -305,9 +308,10 @@ class Run {
     /// Everything that can be said once nothing happens any more.
     void judge_rest() {
         if (oracles_.law == nullptr) {
-            oracles_.judge_world([this](const std::string& name) { return fleet_.view_of(name); });
+            oracles_.repaired().judge_world(
+                [this](const std::string& name) { return fleet_.view_of(name); });
         } else {
-            oracles_.judge_open(fleet_.open_findings());
+            oracles_.repaired().judge_open(fleet_.open_findings());
         }
         oracles_.judge_duties([this](const std::string& name, SteadyTime before) {
             return !stage_.dropped && served_since(stage_, name, before);
@@ -315,8 +319,8 @@ class Run {
         const SteadyTime since = scheduler_.steady_now();
         const BrokerTime then = broker_.now();
         scheduler_.run_until(scheduler_.since() + kSilence);
-        oracles_.judge_passes(fleet_.passes_since(then));
-        oracles_.judge_silence(commands(since));
+        oracles_.plain().judge_passes(fleet_.passes_since(then));
+        oracles_.plain().judge_silence(commands(since));
         const std::vector<Command> all = commands();
         const Budget budget = policy(plan_).rules.front().budget;
         judge_replays();
@@ -325,7 +329,7 @@ class Run {
         if (!oracles_.proofs_may_lie) oracles_.judge_own_writes(all, done_);
         if (oracles_.tail_lost) return;  // nobody knows what was spent there, and engines give up
         oracles_.judge_budget(all, budget, stage_.served);
-        oracles_.judge_refused(around_.refusals, around_.refused);
+        oracles_.plain().judge_refused(around_.refusals, around_.refused);
     }
 
     template <typename Visit>
@@ -366,7 +370,7 @@ class Run {
             believed.merge(made.believed);
             done_.merge(made.done);
         }
-        oracles_.judge_projection(believed);
+        oracles_.plain().judge_projection(believed);
     }
 
     const Plan& plan_;

@@ -3,9 +3,9 @@
 
 #include "engine/codec/signature.h"
 #include "engine/model/settings.h"
-#include "sandbox/world.h"
-#include "simulation/process.h"
-#include "simulation/run.h"
+#include "sandbox/world_settings.h"
+#include "simulation/environment.h"
+#include "simulation/plan.h"
 
 #include <cstdint>
 #include <vector>

@@ -4,6 +4,7 @@
 #include "engine/runtime/source_hints.h"
 #include "engine/runtime/source_loop.h"
 #include "sandbox/wiring/sandbox_wiring.h"
+#include "simulation/links.h"
 #include "simulation/process.h"
 
 #include <optional>

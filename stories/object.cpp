@@ -2,6 +2,7 @@
 
 #include "engine/base/suggest.h"
 #include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 #include "policies/shipped.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // An object as a statement of a story shows it. For the player of stories.
 #pragma once
 
-#include "engine/model/policy.h"
+#include "engine/model/role.h"
 #include "stories/saying.h"
 #include "stories/script.h"
 #include "stories/world.h"

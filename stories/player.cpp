@@ -1,8 +1,8 @@
 #include "stories/player.h"
 
 #include "stories/replay.h"
-#include "stories/saying.h"
 #include "stories/teller.h"
+#include "stories/unusable.h"
 
 #include <algorithm>
 #include <sstream>

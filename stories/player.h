@@ -6,7 +6,8 @@
 
 #include "engine/base/shared.h"
 #include "engine/model/rule.h"
-#include "stories/script.h"
+#include "stories/manner.h"
+#include "stories/recorded.h"
 #include "stories/story.h"
 
 #include <string>

@@ -1,5 +1,7 @@
 #include "stories/replay.h"
 
+#include "engine/codec/journal_codec.h"
+
 #include <stdexcept>
 #include <utility>
 

@@ -4,7 +4,7 @@
 
 #include "engine/runtime/projection.h"
 #include "projections/memory_store.h"
-#include "stories/script.h"
+#include "stories/recorded.h"
 
 #include <memory>
 #include <string>

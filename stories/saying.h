@@ -5,29 +5,14 @@
 #pragma once
 
 #include "stories/story.h"
+#include "stories/unusable.h"
 
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 
 namespace trueup::stories {
-
-/// A line that makes no sense: file, line, what is wrong and what to write instead. Ends in
-/// Story::read or play.
-class Unusable : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
-/// A line that makes sense, and does not fit what happened before it.
-class Stumbled : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
-[[noreturn]] void refuse(const std::string& file, int line, const std::string& what);
 
 /// `90s`, `2m`, `24h`, `500ms`; nullopt: no time.
 std::optional<Millis> time_of(const std::string& text);

@@ -14,7 +14,6 @@ namespace trueup::stories {
 
 namespace {
 
-constexpr std::int64_t kStart = 1'700'000'000'000;
 constexpr Millis kBeat{5'000};
 
 /// Without any state, so that scripts may be moved about.
@@ -23,70 +22,12 @@ core::Rows& no_rows() {
     return rows;
 }
 
-/// What a command does beyond its kind and its target.
-std::string exactly(const CommandDraft& draft) {
-    const Action& action = draft.action;
-    std::string text;
-    if (action.grace_seconds)
-        text += " grace_period=" + std::to_string(*action.grace_seconds) + 's';
-    if (action.kind == Action::Kind::kCreateObject) text += " name=" + draft.target.name;
-    for (const Assignment& set : action.sets) {
-        std::string value = set.now ? std::string(kNow) : set.value.value_or("null");
-        std::replace(value.begin(), value.end(), ' ', ',');
-        text += ' ' + set.column + '=' + value;
-    }
-    return text.empty() ? text : " set" + text;
-}
-
-std::string_view short_name(std::string_view key) { return key.substr(key.find('/') + 1); }
-
 }  // namespace
 
 Settings begun_empty(Settings settings) {
     for (SourceSettings& source : settings.sources) source.at_least = 0;
     settings.enabled_by = kCommandLine;
     return settings;
-}
-
-BrokerTime broker(Millis since) { return from_millis<BrokerTime>(kStart) + since; }
-
-std::string timestamp(Millis since) {
-    const auto at = to_millis(broker(since));
-    const std::time_t seconds = static_cast<std::time_t>(at / 1000);
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    std::array<char, 64> text{};
-    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-    const std::string millis = std::to_string(1000 + at % 1000).substr(1);
-    return std::string(text.data(), size) + '.' + millis + "+00";
-}
-
-std::vector<News> news_of(const core::FoldReport& report, BrokerTime at) {
-    const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(at - broker(Millis{0})).count();
-    const std::string when = std::to_string(seconds) + "s ";
-    std::vector<News> news;
-    for (const FindingEdge& edge : report.findings) {
-        std::string& line = (news.emplace_back().line = when);
-        line += name_of(edge.state);
-        line += ' ' + edge.rule + ' ';
-        line += short_name(edge.subject);
-        line += ' ' + edge.object_id;
-        if (edge.reason != Reason::kNone) (line += ": ") += name_of(edge.reason);
-    }
-    for (const Command& command : report.commands) {
-        std::string& line = (news.emplace_back().line = when);
-        line += name_of(command.draft.action.kind);
-        line += ' ';
-        line += short_name(command.subject);
-        line += ' ' + command.draft.target.object_id;
-        if (command.emission > 1) {
-            line += " again " + std::to_string(command.emission);
-        } else {
-            news.back().with = exactly(command.draft);
-        }
-    }
-    return news;
 }
 
 Script::Script(Settings settings, std::uint64_t journal, Manner manner, std::int32_t shards)

@@ -14,6 +14,10 @@
 
 #include "engine/codec/journal_codec.h"
 #include "engine/core/fold.h"
+#include "stories/manner.h"
+#include "stories/news.h"
+#include "stories/recorded.h"
+#include "stories/times.h"
 
 #include <array>
 #include <cstdint>
@@ -26,13 +30,6 @@
 #include <vector>
 
 namespace trueup::stories {
-
-/// One record of the journal as it is stored.
-struct Recorded {
-    Offset offset = kNoOffset;
-    BrokerTime append_time{};
-    std::string bytes;
-};
 
 /// An object of any source.
 struct Seen {
@@ -53,30 +50,9 @@ struct Owner {
     Millis clock{0};           ///< how far its own clock is ahead of the broker's
 };
 
-/// How a story is told; what comes of it must be the same.
-struct Manner {
-    bool twice = false;  ///< each record is appended once more, as if its answer was lost
-    /// Who says something at the same time does so in reverse, one by one. Where a finding is for
-    /// less than a second may differ then.
-    bool reversed = false;
-    Verdict (*judge)(const core::Judgement& on) = nullptr;  ///< instead of the product's
-};
-
-/// What came of a record, in a line; and what a command does exactly, on its first emission:
-/// ` set state=DEAD`. A blank in a value is a comma.
-struct News {
-    std::string line;
-    std::string with;
-};
-
 /// The same, but an empty first snapshot is right: most stories begin in an empty world. All rules
 /// are enabled.
 Settings begun_empty(Settings settings);
-
-/// The broker's time at `since` after the first record.
-BrokerTime broker(Millis since);
-/// The same as PostgreSQL writes a timestamptz in UTC.
-std::string timestamp(Millis since);
 
 class Script {
   public:
@@ -183,8 +159,5 @@ class Script {
     std::vector<core::Parked> parked_;
     std::vector<News> news_;
 };
-
-/// `160s commanded orphaned_pod wrapper-7 a: reason`, and the commands after the edges.
-std::vector<News> news_of(const core::FoldReport& report, BrokerTime at);
 
 }  // namespace trueup::stories

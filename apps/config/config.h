@@ -7,15 +7,16 @@
 // are in it only where the file itself holds them (`Conninfo::kText`); print it with describe.h.
 #pragma once
 
+#include "apps/config/bus_config.h"
+#include "apps/config/executor_config.h"
 #include "apps/config/policy_config.h"
 #include "apps/config/source_config.h"
-#include "engine/base/id.h"
+#include "engine/base/hash.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 #include "engine/model/settings.h"
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,39 +25,11 @@
 
 namespace trueup::config {
 
-/// Executors of one kind, as one section says it.
-struct ExecutorConfig {
-    std::string kind;                  ///< `delete_pod`, `update_row` or `delete_object`
-    std::vector<std::string> sources;  ///< what they act on; no source is in two sections
-    std::optional<DatabaseLogin>
-        rows;  ///< as whom `update_row` writes; nullopt: as the source reads
-    std::optional<ClusterLogin> objects;  ///< as whom the others delete; likewise
-    int line = 0;                         ///< where it stands in the file, from 1
-};
-
 /// A policy that cannot run, though others of the file can: it is wrong, or it and another one
 /// would be in each other's way.
 struct LeftOut {
     std::string name;  ///< `policies[1]` where it has none
     std::string why;   ///< sentences as of load_config
-};
-
-/// A Kafka cluster as the bus, instead of the log of a single process.
-struct KafkaBus {
-    std::string bootstrap;
-    std::string prefix = "trueup";  ///< of every topic; a policy's begin with `PREFIX.POLICY`
-    std::uint32_t partitions = 1;
-    std::uint32_t replicas = 3;
-    std::uint32_t min_in_sync = 2;
-    std::map<std::string, std::string> client;  ///< TLS and SASL; may hold secrets
-    std::vector<std::string> known;             ///< what was loosened knowingly (`acknowledge`)
-};
-
-/// How long the bus is kept.
-struct Retention {
-    Millis topics = std::chrono::hours(168);  ///< of the embedded bus, all but the journal
-    std::optional<Millis> journal;            ///< neither of the two: for ever
-    std::optional<std::uint64_t> log_bytes;   ///< of the embedded bus: its journal makes room
 };
 
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError };

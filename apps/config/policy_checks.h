@@ -5,7 +5,7 @@
 #pragma once
 
 #include "apps/config/policy_lines.h"
-#include "apps/config/section.h"
+#include "apps/config/problems.h"
 #include "engine/model/rule.h"
 
 #include <fmt/format.h>

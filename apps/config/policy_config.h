@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/config/source_config.h"
-#include "engine/base/id.h"
+#include "engine/base/hash.h"
 #include "engine/base/shared.h"
 #include "engine/base/time.h"
 #include "engine/model/rule.h"

@@ -2,7 +2,7 @@
 // docs/policies has the language.
 #pragma once
 
-#include "engine/base/id.h"
+#include "engine/base/hash.h"
 #include "engine/base/result.h"
 #include "engine/model/rule.h"
 

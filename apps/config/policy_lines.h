@@ -2,7 +2,7 @@
 // the reader and its checks.
 #pragma once
 
-#include "apps/config/section.h"
+#include "apps/config/problems.h"
 #include "engine/model/rule.h"
 
 #include <map>

@@ -1,5 +1,6 @@
 #include "apps/config/policy_terms.h"
 
+#include "apps/config/section.h"
 #include "engine/base/suggest.h"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 // are read in the order in which they may use each other.
 #pragma once
 
-#include "apps/config/section.h"
+#include "apps/config/problems.h"
 #include "apps/config/tree.h"
 #include "engine/model/rule.h"
 

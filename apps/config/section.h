@@ -5,6 +5,7 @@
 // key that no function asked for is unknown: `finish()` says so, and what was probably meant.
 #pragma once
 
+#include "apps/config/problems.h"
 #include "apps/config/tree.h"
 #include "engine/base/time.h"
 
@@ -15,26 +16,6 @@
 #include <vector>
 
 namespace trueup::config {
-
-/// The flaws of one file.
-class Problems {
-  public:
-    explicit Problems(std::string file_name) : file_name_(std::move(file_name)) {}
-
-    void add(int line, std::string sentence);
-    bool none() const { return found_.empty(); }
-    std::size_t count() const { return found_.size(); }
-    /// `file:line: sentence`, one a line, in the order of the file; of all but the first `known`.
-    std::string text(std::size_t known = 0) const;
-
-  private:
-    struct Found {
-        int line;
-        std::string sentence;
-    };
-    std::string file_name_;
-    std::vector<Found> found_;
-};
 
 /// Notes each key of a map that was there before.
 void refuse_twins(const Tree& map, const std::string& path, Problems& problems);

@@ -4,11 +4,11 @@
 
 #include "engine/base/result.h"
 #include "engine/base/time.h"
-#include "engine/model/policy.h"
+#include "engine/model/role.h"
 #include "engine/model/topic.h"
-#include "engine/ports/cluster.h"
-#include "engine/ports/database.h"
 #include "engine/ports/fields.h"
+#include "engine/ports/resource.h"
+#include "engine/ports/sql.h"
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/time.h"
-#include "engine/model/settings.h"
+#include "engine/model/rule_settings.h"
 
 #include <cstdint>
 #include <optional>

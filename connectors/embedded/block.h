@@ -13,8 +13,9 @@
 // Little-endian. Hashes are the low half of hash128 (XXH3). Free functions; no state.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
-#include "engine/ports/log.h"
+#include "engine/ports/records.h"
 
 #include <cstdint>
 #include <memory>

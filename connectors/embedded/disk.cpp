@@ -2,7 +2,8 @@
 
 #include "connectors/embedded/disk_keys.h"
 #include "connectors/embedded/write_ahead.h"
-#include "engine/base/mutex.h"
+#include "engine/base/shared_mutex.h"
+#include "engine/base/thread_safety.h"
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "connectors/embedded/tail.h"
-#include "engine/ports/log.h"
+#include "engine/base/id.h"
+#include "engine/ports/records.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,9 @@
 #pragma once
 
 #include "connectors/embedded/block.h"
+#include "engine/base/id.h"
 #include "engine/base/mutex.h"
-#include "engine/ports/log.h"
+#include "engine/ports/records.h"
 
 #include <deque>
 #include <map>

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "connectors/kafka/client.h"
-#include "engine/ports/log.h"
+#include "engine/base/id.h"
+#include "engine/ports/records.h"
 
 #include <cstdint>
 #include <map>

@@ -6,7 +6,7 @@
 
 #include "connectors/kafka/settings.h"
 #include "engine/base/result.h"
-#include "engine/ports/log.h"
+#include "engine/ports/records.h"
 
 #include <librdkafka/rdkafka.h>
 

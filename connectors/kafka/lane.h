@@ -3,9 +3,10 @@
 
 #include "connectors/kafka/client.h"
 #include "connectors/kafka/streams.h"
-#include "engine/base/mutex.h"
+#include "engine/base/id.h"
+#include "engine/base/thread_safety.h"
 #include "engine/base/time.h"
-#include "engine/ports/log.h"
+#include "engine/ports/records.h"
 
 #include <atomic>
 #include <chrono>

@@ -15,7 +15,7 @@
 #include "connectors/kafka/client.h"
 #include "engine/base/mutex.h"
 #include "engine/ports/append_answer.h"
-#include "engine/ports/log.h"
+#include "engine/ports/records.h"
 
 #include <atomic>
 #include <cstdint>

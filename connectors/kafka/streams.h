@@ -9,8 +9,9 @@
 #pragma once
 
 #include "connectors/kafka/client.h"
+#include "engine/base/id.h"
 #include "engine/base/mutex.h"
-#include "engine/ports/log.h"
+#include "engine/ports/records.h"
 
 #include <atomic>
 #include <cstdint>

@@ -20,14 +20,17 @@
 // Not thread-safe, but for `wake`.
 #pragma once
 
+#include "connectors/kubernetes/heartbeats.h"
 #include "connectors/kubernetes/object_cache.h"
 #include "connectors/kubernetes/pages.h"
 #include "connectors/kubernetes/progress.h"
 #include "connectors/kubernetes/settings.h"
+#include "connectors/kubernetes/shown.h"
 #include "connectors/kubernetes/states.h"
 #include "connectors/kubernetes/verification.h"
 #include "connectors/kubernetes/watch.h"
 #include "engine/base/backoff.h"
+#include "engine/model/fact.h"
 #include "engine/ports/call_ids.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/rewind.h"

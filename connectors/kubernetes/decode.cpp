@@ -1,7 +1,9 @@
 #include "connectors/kubernetes/decode.h"
 
+#include "connectors/kubernetes/line_reader.h"
 #include "engine/base/guard.h"
-#include "engine/model/object.h"
+#include "engine/model/object_builder.h"
+#include "engine/world/kube.h"
 
 #include <algorithm>
 #include <charconv>

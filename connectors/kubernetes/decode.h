@@ -2,13 +2,13 @@
 // object has no place for (a phase, a node) is left out. Bytes from outside never stop the process.
 #pragma once
 
+#include "connectors/kubernetes/kube_object.h"
 #include "engine/base/result.h"
-#include "engine/base/time.h"
 #include "engine/ports/fields.h"
 #include "engine/ports/selector.h"
-#include "engine/world/kube.h"
+#include "engine/world/json.h"
+#include "engine/world/kube_status.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,26 +27,7 @@ struct Mapping {
     ports::FieldPolicy fields = {};  ///< for labels, `created` and `node`; the rest is needed as is
 };
 
-struct KubeObject {
-    std::string uid;
-    std::string name;
-    std::string name_space;     ///< empty for a cluster-wide resource
-    std::string key;            ///< the key label's value, or the name
-    std::uint64_t version = 0;  ///< metadata.resourceVersion; never 0
-    /// As the last state before a DELETED event: nothing is left that could keep it alive (it was
-    /// being deleted, with no grace to wait out and no finalizer).
-    bool ending = false;
-    bool selected = false;  ///< the selector takes it, as it is
-    std::string encoded;    ///< its fields, see engine/model/object.h
-};
-
 using world::KubeStatus;
-
-struct KubePage {
-    std::uint64_t version = 0;   ///< of the list: the same on all its pages
-    std::string continue_token;  ///< empty: this was the last page
-    std::vector<KubeObject> items;
-};
 
 struct WatchEvent {
     enum class Type : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
@@ -85,27 +66,6 @@ class Decoder {
 
     Mapping mapping_;
     world::Json json_;
-};
-
-/// Cuts a stream into lines. Chunks may be cut anywhere.
-class LineReader {
-  public:
-    static constexpr std::size_t kMaxLine = 4U << 20U;
-
-    void feed(std::string_view chunk);
-    /// The next whole line without its end, valid until the next call; nullopt: none yet.
-    std::optional<std::string_view> next();
-    /// A line grew beyond kMaxLine: this stream cannot be read on.
-    bool too_long() const { return too_long_; }
-    /// Bytes after the last line end.
-    bool partial() const { return begin_ < buffer_.size(); }
-    void clear();
-
-  private:
-    std::string buffer_;
-    std::size_t begin_ = 0;    ///< the first byte not yet handed out
-    std::size_t scanned_ = 0;  ///< no line end before this one
-    bool too_long_ = false;
 };
 
 }  // namespace trueup::connectors

@@ -1,7 +1,7 @@
 #include "connectors/kubernetes/exec_config.h"
 
 #include "connectors/kubernetes/base64.h"
-#include "connectors/kubernetes/kubeconfig.h"
+#include "connectors/kubernetes/cluster_access.h"
 #include "connectors/kubernetes/paths.h"
 #include "connectors/kubernetes/yaml.h"
 

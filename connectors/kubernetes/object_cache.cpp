@@ -1,7 +1,7 @@
 #include "connectors/kubernetes/object_cache.h"
 
 #include "engine/base/guard.h"
-#include "engine/base/id.h"
+#include "engine/base/hash.h"
 
 #include <algorithm>
 #include <utility>

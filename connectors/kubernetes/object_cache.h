@@ -3,10 +3,10 @@
 // thread-safe.
 #pragma once
 
-#include "connectors/kubernetes/decode.h"
+#include "connectors/kubernetes/kube_object.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/verification.h"
-#include "engine/model/change.h"
+#include "engine/model/fact.h"
 
 #include <deque>
 #include <map>

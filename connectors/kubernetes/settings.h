@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/base/time.h"
-#include "engine/ports/cluster.h"
 #include "engine/ports/fields.h"
+#include "engine/ports/resource.h"
 
 #include <cstddef>
 #include <cstdint>

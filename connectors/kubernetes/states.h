@@ -64,7 +64,6 @@
 
 #include "engine/base/time.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -109,43 +108,6 @@ enum class Hole : std::uint8_t {
     kNone,
     kOpen,
     kCovered,  ///< by the epoch under way, which began after it, if it comes to its end
-};
-
-/// The newest versions that we were shown. What the server shows later and is older tells that it
-/// was restored from a backup. No part of a state: each is compared after its stream or list ended.
-struct Shown {
-    std::uint64_t position = 0;  ///< everything up to it was delivered; 0: nothing was
-    std::uint64_t listed = 0;    ///< version of the last list that began to come
-    std::uint64_t former = 0;    ///< to former incarnations, until a list was held against it
-
-    /// The stream may lag behind what a list has shown already.
-    std::uint64_t newest() const { return std::max(position, listed); }
-    void restart() {
-        former = std::max(former, newest());
-        position = 0;
-        listed = 0;
-    }
-};
-
-/// When to give a sign of life.
-class Heartbeats {
-  public:
-    void beat(SteadyTime now) {
-        last_ = now;
-        next_ = now + interval_;
-    }
-    /// A longer interval holds from the next beat on, a shorter one at once.
-    void pace(Millis interval) {
-        interval_ = interval;
-        next_ = std::min(next_, last_ + interval_);
-    }
-    bool due(SteadyTime now) const { return now >= next_; }
-    SteadyTime next() const { return next_; }
-
-  private:
-    Millis interval_{15'000};
-    SteadyTime last_{};
-    SteadyTime next_{};
 };
 
 }  // namespace trueup::connectors::kubernetes

@@ -1,6 +1,7 @@
 #include "connectors/kubernetes/transport.h"
 
 #include "connectors/kubernetes/exec_plugin.h"
+#include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/paths.h"
 #include "connectors/kubernetes/transfer.h"
 #include "connectors/kubernetes/unary_call.h"

@@ -6,7 +6,7 @@
 // `wake`.
 #pragma once
 
-#include "connectors/kubernetes/kubeconfig.h"
+#include "connectors/kubernetes/cluster_access.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/cluster.h"
 

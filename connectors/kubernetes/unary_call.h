@@ -3,7 +3,7 @@
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
-#include "engine/base/result.h"
+#include "engine/base/error.h"
 #include "engine/base/time.h"
 #include "engine/ports/cluster.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
+#include "connectors/kubernetes/line_reader.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/unary_call.h"
 #include "engine/ports/call_ids.h"

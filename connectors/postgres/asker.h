@@ -2,6 +2,7 @@
 // not thread-safe.
 #pragma once
 
+#include "engine/base/result.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/database.h"
 

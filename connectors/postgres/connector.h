@@ -22,6 +22,7 @@
 #include "connectors/postgres/settings.h"
 #include "connectors/postgres/slot_acks.h"
 #include "connectors/postgres/stream.h"
+#include "engine/model/fact.h"
 #include "engine/ports/call_ids.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"

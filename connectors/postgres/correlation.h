@@ -15,7 +15,7 @@
 // A value type; const calls are thread-safe.
 #pragma once
 
-#include "connectors/postgres/pgoutput.h"
+#include "connectors/postgres/tuple.h"
 #include "engine/base/result.h"
 #include "engine/model/key.h"
 #include "engine/world/row_text.h"

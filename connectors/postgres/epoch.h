@@ -4,7 +4,7 @@
 
 #include "connectors/postgres/rows.h"
 #include "connectors/postgres/settings.h"
-#include "engine/model/change.h"
+#include "engine/model/fact.h"
 #include "engine/ports/database.h"
 
 #include <cstdint>

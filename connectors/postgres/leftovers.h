@@ -5,6 +5,7 @@
 #pragma once
 
 #include "connectors/postgres/transport.h"
+#include "engine/base/result.h"
 #include "engine/ports/clock.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // headers.
 #pragma once
 
-#include "engine/ports/database.h"
+#include "engine/ports/sql.h"
 
 #include <cstdint>
 #include <optional>

@@ -6,8 +6,9 @@
 // never undefined behaviour. Views point into the bytes that were given. Thread-safe.
 #pragma once
 
+#include "connectors/postgres/tuple.h"
 #include "engine/base/result.h"
-#include "engine/ports/database.h"
+#include "engine/ports/sql.h"
 
 #include <cstdint>
 #include <string_view>
@@ -15,23 +16,6 @@
 #include <vector>
 
 namespace trueup::connectors::postgres {
-
-/// One column's value. kUnchanged: the server did not send it because it did not change (a TOAST
-/// value, or a column outside of a key tuple). That is not null.
-struct Cell {
-    enum class Kind : std::uint8_t { kNull, kText, kUnchanged };
-    Kind kind = Kind::kNull;
-    std::string_view text = {};
-    bool operator==(const Cell&) const = default;
-};
-using Tuple = std::vector<Cell>;
-
-/// What an UPDATE or DELETE says of the row before it.
-struct OldTuple {
-    enum class Kind : std::uint8_t { kNone, kKey, kFull };
-    Kind kind = Kind::kNone;
-    Tuple cells = {};  ///< kKey: columns outside of the key are null here, whatever they were
-};
 
 struct BeginMessage {
     ports::Lsn final_lsn = 0;  ///< where the commit record starts

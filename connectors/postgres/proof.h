@@ -10,7 +10,7 @@
 
 #include "connectors/postgres/lsn.h"
 #include "engine/base/time.h"
-#include "engine/model/change.h"
+#include "engine/model/fact.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "connectors/postgres/rows.h"
 
-#include "engine/base/id.h"
-#include "engine/model/object.h"
+#include "engine/base/hash.h"
+#include "engine/model/object_builder.h"
 #include "engine/world/hold.h"
 #include "engine/world/row_text.h"
 

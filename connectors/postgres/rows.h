@@ -2,8 +2,8 @@
 // Copied rows and streamed ones go through the same code, so that they cannot differ.
 #pragma once
 
-#include "connectors/postgres/pgoutput.h"
 #include "connectors/postgres/settings.h"
+#include "connectors/postgres/tuple.h"
 
 #include <cstddef>
 #include <optional>

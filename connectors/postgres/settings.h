@@ -3,9 +3,9 @@
 
 #include "connectors/postgres/correlation.h"
 #include "engine/base/time.h"
-#include "engine/model/policy.h"
-#include "engine/ports/database.h"
+#include "engine/model/role.h"
 #include "engine/ports/fields.h"
+#include "engine/ports/sql.h"
 
 #include <cstdint>
 #include <map>

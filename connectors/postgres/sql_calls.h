@@ -1,8 +1,9 @@
 // The calls of ports::Database as conversations on a session. Internal to the transport.
 #pragma once
 
-#include "connectors/postgres/session.h"
-#include "engine/ports/database.h"
+#include "connectors/postgres/sql_call.h"
+#include "engine/ports/call_ids.h"
+#include "engine/ports/database_calls.h"
 
 #include <memory>
 #include <string>

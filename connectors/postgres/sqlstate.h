@@ -1,7 +1,7 @@
 // What a server means by a SQLSTATE. Pure.
 #pragma once
 
-#include "engine/base/result.h"
+#include "engine/base/error.h"
 
 #include <string>
 #include <string_view>

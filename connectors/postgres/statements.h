@@ -3,7 +3,8 @@
 // Pure: no connection, no state. Thread-safe.
 #pragma once
 
-#include "engine/ports/database.h"
+#include "engine/ports/database_calls.h"
+#include "engine/ports/sql.h"
 
 #include <optional>
 #include <string>

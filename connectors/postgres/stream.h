@@ -17,7 +17,7 @@
 #include "connectors/postgres/pgoutput.h"
 #include "connectors/postgres/rows.h"
 #include "connectors/postgres/settings.h"
-#include "engine/model/change.h"
+#include "engine/model/fact.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "connectors/postgres/settings.h"
-#include "engine/ports/connector.h"
+#include "engine/ports/source_health.h"
 
 #include <map>
 #include <string>

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "connectors/postgres/statements.h"
+#include "engine/base/result.h"
 #include "engine/ports/database.h"
 
 #include <memory>

@@ -1,43 +1,15 @@
-// Identities: a 128-bit hash for command ids, findings and digests, and the partitioner that
-// Kafka's Java client uses, so that a key lands in the same partition whoever writes it.
+// Where a record lies: the partition and the offset in it. And the partitioner that Kafka's Java
+// client uses, so that a key lands in the same partition whoever writes it.
 #pragma once
 
+#include "engine/base/hash.h"
 #include "engine/base/named.h"
 
-#include <compare>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <string>
 #include <string_view>
 
 namespace trueup {
-
-/// 128 bits; value 0 means "none".
-struct Hash128 {
-    std::uint64_t hi = 0;
-    std::uint64_t lo = 0;
-
-    auto operator<=>(const Hash128&) const = default;
-    bool none() const { return hi == 0 && lo == 0; }
-
-    /// Addition and subtraction modulo 2^128: the digest of a set of rows is the sum of the rows'
-    /// hashes, whatever their order.
-    Hash128& operator+=(const Hash128& other);
-    Hash128& operator-=(const Hash128& other);
-};
-
-/// XXH3-128 of the bytes. The same on every machine.
-Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0);
-/// XXH3-64 of the bytes. The same on every machine.
-std::uint64_t hash64(std::string_view bytes);
-/// One hash that depends on both, in this order.
-Hash128 combine(const Hash128& first, const Hash128& second);
-
-/// 32 lower-case hex digits.
-std::string to_hex(const Hash128& hash);
-/// The inverse of to_hex; nothing else is accepted.
-std::optional<Hash128> hash_from_hex(std::string_view hex);
 
 /// Kafka's murmur2 over the key's bytes.
 std::uint32_t murmur2(std::string_view key);

@@ -1,12 +1,9 @@
 // Locks that clang's thread-safety analysis understands: which mutex guards a member and which one
-// a function wants held is written beside it, and `tools/check_steps clang_tidy` refuses code that
-// does not hold to it. The standard library's own locks say nothing of that in libstdc++, so they
-// are used here alone (tools/tidy.py). https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// a function wants held is written beside it (thread_safety.h). The standard library's own locks
+// say nothing of that in libstdc++, so they are used here and in shared_mutex.h alone
+// (tools/tidy.py).
 //
-// A class states under its mutex what the mutex is for: members are TRUEUP_GUARDED_BY(mutex_),
-// private functions that want it held TRUEUP_REQUIRES(mutex_), functions that take it
-// TRUEUP_EXCLUDES(mutex_). They hold it by a MutexLock in their scope; CondVar's waits take the
-// mutex itself.
+// A mutex is held by a MutexLock in a scope; CondVar's waits take the mutex itself.
 //
 // The analysis looks at one function at a time, and at a lambda as a function of its own, so a wait
 // is a loop around `wait` and takes no predicate. Two paths to one mutex it takes for two: a part
@@ -17,39 +14,12 @@
 // Costs nothing: each is the standard library's, inline.
 #pragma once
 
+#include "engine/base/thread_safety.h"
 #include "engine/base/time.h"
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <shared_mutex>
-
-#if defined(__clang__)
-#define TRUEUP_THREAD_ATTRIBUTE(words) __attribute__((words))
-#else
-#define TRUEUP_THREAD_ATTRIBUTE(words)
-#endif
-
-/// A member is read and written, what a pointer points to is reached, under this mutex only.
-#define TRUEUP_GUARDED_BY(mutex) TRUEUP_THREAD_ATTRIBUTE(guarded_by(mutex))
-#define TRUEUP_PT_GUARDED_BY(mutex) TRUEUP_THREAD_ATTRIBUTE(pt_guarded_by(mutex))
-
-/// Who calls the function holds the mutex, at least for reading (shared), or must not hold it since
-/// the function takes it.
-#define TRUEUP_REQUIRES(...) TRUEUP_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
-#define TRUEUP_REQUIRES_SHARED(...) TRUEUP_THREAD_ATTRIBUTE(requires_shared_capability(__VA_ARGS__))
-#define TRUEUP_EXCLUDES(...) TRUEUP_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
-
-/// For locks themselves: what a function does with the mutex, without arguments with its own.
-#define TRUEUP_CAPABILITY(name) TRUEUP_THREAD_ATTRIBUTE(capability(name))
-#define TRUEUP_SCOPED_CAPABILITY TRUEUP_THREAD_ATTRIBUTE(scoped_lockable)
-#define TRUEUP_ACQUIRE(...) TRUEUP_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
-#define TRUEUP_ACQUIRE_SHARED(...) TRUEUP_THREAD_ATTRIBUTE(acquire_shared_capability(__VA_ARGS__))
-#define TRUEUP_TRY_ACQUIRE(...) TRUEUP_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
-#define TRUEUP_RELEASE(...) TRUEUP_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
-#define TRUEUP_RELEASE_SHARED(...) TRUEUP_THREAD_ATTRIBUTE(release_shared_capability(__VA_ARGS__))
-#define TRUEUP_RELEASE_GENERIC(...) TRUEUP_THREAD_ATTRIBUTE(release_generic_capability(__VA_ARGS__))
-#define TRUEUP_ASSERT_CAPABILITY(...) TRUEUP_THREAD_ATTRIBUTE(assert_capability(__VA_ARGS__))
 
 namespace trueup {
 
@@ -69,22 +39,6 @@ class TRUEUP_CAPABILITY("mutex") Mutex {
   private:
     friend class CondVar;
     std::mutex native_;
-};
-
-/// Many read, or one writes.
-class TRUEUP_CAPABILITY("mutex") SharedMutex {
-  public:
-    SharedMutex() = default;
-    SharedMutex(const SharedMutex&) = delete;
-    SharedMutex& operator=(const SharedMutex&) = delete;
-
-    void lock() TRUEUP_ACQUIRE() { native_.lock(); }
-    void unlock() TRUEUP_RELEASE() { native_.unlock(); }
-    void lock_shared() TRUEUP_ACQUIRE_SHARED() { native_.lock_shared(); }
-    void unlock_shared() TRUEUP_RELEASE_SHARED() { native_.unlock_shared(); }
-
-  private:
-    std::shared_mutex native_;
 };
 
 /// Holds a mutex to the end of its scope, but for what lies between `unlock` and `lock`.
@@ -111,30 +65,6 @@ class TRUEUP_SCOPED_CAPABILITY MutexLock {
   private:
     Mutex& mutex_;
     bool held_ = true;
-};
-
-class TRUEUP_SCOPED_CAPABILITY ReaderLock {
-  public:
-    explicit ReaderLock(SharedMutex& mutex) TRUEUP_ACQUIRE_SHARED(mutex) : mutex_(mutex) {
-        mutex_.lock_shared();
-    }
-    ~ReaderLock() TRUEUP_RELEASE_GENERIC() { mutex_.unlock_shared(); }
-    ReaderLock(const ReaderLock&) = delete;
-    ReaderLock& operator=(const ReaderLock&) = delete;
-
-  private:
-    SharedMutex& mutex_;
-};
-
-class TRUEUP_SCOPED_CAPABILITY WriterLock {
-  public:
-    explicit WriterLock(SharedMutex& mutex) TRUEUP_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
-    ~WriterLock() TRUEUP_RELEASE() { mutex_.unlock(); }
-    WriterLock(const WriterLock&) = delete;
-    WriterLock& operator=(const WriterLock&) = delete;
-
-  private:
-    SharedMutex& mutex_;
 };
 
 /// A wait gives the mutex back meanwhile, and may end for no reason: ask again what was waited for.

@@ -3,6 +3,8 @@
 #include "engine/codec/limits.h"
 #include "engine/codec/text.h"
 #include "engine/codec/wire.h"
+#include "engine/codec/wire_reader.h"
+#include "engine/codec/wire_writer.h"
 #include "engine/model/object.h"
 
 namespace trueup::codec {

@@ -2,6 +2,7 @@
 
 #include "engine/codec/message.h"
 #include "engine/codec/wire.h"
+#include "engine/codec/wire_writer.h"
 #include "trueup/v1/finding.pb.h"
 
 #include <array>

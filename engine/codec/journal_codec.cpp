@@ -7,6 +7,8 @@
 #include "engine/codec/request_codec.h"
 #include "engine/codec/settings_codec.h"
 #include "engine/codec/wire.h"
+#include "engine/codec/wire_reader.h"
+#include "engine/codec/wire_writer.h"
 
 #include <algorithm>
 #include <array>

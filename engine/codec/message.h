@@ -1,7 +1,7 @@
 // What the codecs over generated code share. Included by their sources only.
 #pragma once
 
-#include "engine/base/result.h"
+#include "engine/base/error.h"
 #include "engine/codec/limits.h"
 #include "engine/model/ids.h"
 

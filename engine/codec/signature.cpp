@@ -3,6 +3,8 @@
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
 #include "engine/codec/wire.h"
+#include "engine/codec/wire_reader.h"
+#include "engine/codec/wire_writer.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

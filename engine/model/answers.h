@@ -3,40 +3,11 @@
 // differs, stands in no row, and says nothing in a comparison.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include "engine/model/bits.h"
+
 #include <cstdint>
 
 namespace trueup {
-
-/// One bit for each condition that a pattern, a claim or a count asks of one object.
-class Bits {
-  public:
-    static constexpr std::size_t kMost = 128;
-
-    void set(std::size_t bit) { words_[bit / 64] |= std::uint64_t{1} << bit % 64; }
-    bool has(std::size_t bit) const { return (words_[bit / 64] >> bit % 64 & 1U) != 0; }
-    bool has_all(const Bits& other) const {
-        return ((other.words_[0] & ~words_[0]) | (other.words_[1] & ~words_[1])) == 0;
-    }
-    bool has_any(const Bits& other) const {
-        return ((other.words_[0] & words_[0]) | (other.words_[1] & words_[1])) != 0;
-    }
-    Bits& operator|=(const Bits& other) {
-        words_[0] |= other.words_[0];
-        words_[1] |= other.words_[1];
-        return *this;
-    }
-    Bits operator&(const Bits& other) const {
-        Bits both;
-        both.words_ = {words_[0] & other.words_[0], words_[1] & other.words_[1]};
-        return both;
-    }
-    bool operator==(const Bits&) const = default;
-
-  private:
-    std::array<std::uint64_t, 2> words_{};
-};
 
 /// Three values: `can` and `may` have a bit where something is not false, `is` and `sure` where it
 /// is true.

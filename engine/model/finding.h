@@ -6,7 +6,7 @@
 #include "engine/base/time.h"
 #include "engine/model/command.h"
 #include "engine/model/ids.h"
-#include "engine/model/verdict.h"
+#include "engine/model/reason.h"
 
 #include <cstdint>
 #include <string>

@@ -5,7 +5,7 @@
 #include "engine/base/time.h"
 #include "engine/model/finding.h"
 #include "engine/model/ids.h"
-#include "engine/model/verdict.h"
+#include "engine/model/reason.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "engine/model/object.h"
 
 #include "engine/base/varint.h"
+#include "engine/model/object_builder.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -97,20 +97,6 @@ inline bool ObjectView::next_short(std::string_view& rest, Field& out) {
     return true;
 }
 
-/// Writes encoded fields. Add them in ascending order of name, so that equal objects are equal
-/// bytes.
-class ObjectBuilder {
-  public:
-    ObjectBuilder& add(std::string_view name, std::string_view value);
-    ObjectBuilder& add_null(std::string_view name);
-    ObjectBuilder& add_unchanged(std::string_view name);
-    ObjectBuilder& add(const Field& field);
-    std::string take() { return std::move(bytes_); }
-
-  private:
-    std::string bytes_;
-};
-
 /// `now` with each unchanged field filled in from `before`; fields that `before` lacks stay
 /// unchanged. Returns `now` as it is when nothing is unchanged.
 std::string fill_unchanged(ObjectView now, ObjectView before);

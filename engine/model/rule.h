@@ -4,6 +4,7 @@
 
 #include "engine/base/time.h"
 #include "engine/model/policy.h"
+#include "engine/model/step.h"
 
 #include <cstdint>
 #include <map>
@@ -14,52 +15,6 @@
 #include <vector>
 
 namespace trueup::policy {
-
-enum class Verb : std::uint8_t {
-    kReport = 1,
-    kDelete = 2,
-    kUpdate = 3,
-    kInsert = 4,
-    kCreate = 5,
-    kVerify = 6,
-    kRetract = 7,
-    kStop = 8,
-    kFollow = 9,
-};
-std::string_view name_of(Verb verb);
-/// Does it take something away, or change what another one wrote?
-constexpr bool takes_away(Verb verb) { return verb == Verb::kDelete || verb == Verb::kStop; }
-
-/// One field that a step writes; no text: null, or of an object no field at all.
-struct Assigned {
-    std::string field;
-    std::optional<Text> value;
-    bool operator==(const Assigned&) const = default;
-};
-
-/// An object as its author wrote it down, with texts at its leaves.
-struct Template {
-    enum class Kind : std::uint8_t { kText = 1, kList = 2, kMap = 3, kNull = 4 };
-    Kind kind = Kind::kMap;
-    std::string key;  ///< in the map around it
-    Text text;
-    std::vector<Template> parts;
-    bool operator==(const Template&) const = default;
-};
-
-struct Step {
-    Verb verb = Verb::kReport;
-    std::string role;
-    Text name;                   ///< of kCreate
-    std::vector<Assigned> sets;  ///< by field
-    std::string from;            ///< the builder of kCreate; empty: `object`
-    std::optional<Template> object;
-    std::optional<std::uint32_t> grace_period;  ///< seconds; of pods
-    std::string propagation;                    ///< background, foreground, orphan
-    std::string subresource;                    ///< `status`
-    std::vector<FieldRef> reads;                ///< what it is made from, beside its texts
-    bool operator==(const Step&) const = default;
-};
 
 /// A moment that the clock of the role's source must have passed: `from` and a length behind it.
 struct Deadline {

@@ -4,7 +4,7 @@
 
 #include "engine/base/mutex.h"
 #include "engine/base/result.h"
-#include "engine/ports/log.h"
+#include "engine/ports/pending_append.h"
 
 #include <atomic>
 #include <functional>

@@ -1,10 +1,13 @@
-// Hands out the ids under which calls on one port are started. One for each port, shared by all who
-// start calls on it, so that each id is unique while its call runs. Not thread-safe, as ports are.
+// The ids under which calls on one port are started, and who hands them out: one for each port,
+// shared by all who start calls on it, so that each id is unique while its call runs. Not
+// thread-safe, as ports are.
 #pragma once
 
-#include "engine/ports/cluster.h"
+#include <cstdint>
 
 namespace trueup::ports {
+
+using CallId = std::uint64_t;
 
 class CallIds {
   public:

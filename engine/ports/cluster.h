@@ -7,9 +7,11 @@
 // talk to one server.
 #pragma once
 
-#include "engine/base/result.h"
+#include "engine/base/error.h"
 #include "engine/base/time.h"
+#include "engine/ports/call_ids.h"
 #include "engine/ports/interest.h"
+#include "engine/ports/resource.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,15 +20,6 @@
 #include <vector>
 
 namespace trueup::ports {
-
-using CallId = std::uint64_t;
-
-/// One collection: `/api/v1` + `graph` + `pods`. An empty namespace means all of them.
-struct Resource {
-    std::string api_path = "/api/v1";  ///< `/api/v1` or `/apis/<group>/<version>`
-    std::string name_space;
-    std::string plural = "pods";
-};
 
 /// GET of one page of a list.
 struct ListPage {

@@ -6,7 +6,7 @@
 // (apps/config/fields.cpp does).
 #pragma once
 
-#include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 
 #include <cstdint>
 #include <functional>

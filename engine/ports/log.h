@@ -15,11 +15,10 @@
 // Thread-safe.
 #pragma once
 
-#include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
-#include "engine/model/headers.h"
-#include "engine/model/topic.h"
+#include "engine/ports/pending_append.h"
+#include "engine/ports/records.h"
 #include "engine/ports/wakeup.h"
 
 #include <cstdint>
@@ -27,64 +26,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace trueup::ports {
-
-struct Partition {
-    Topic topic = Topic::kUnspecified;
-    PartitionNumber index;
-    auto operator<=>(const Partition&) const = default;
-};
-
-struct Entry {
-    std::string key;
-    std::string value;
-    Headers headers = {};
-};
-
-struct Appended {
-    Offset first_offset;
-    Offset last_offset;
-    BrokerTime append_time{};  ///< of the last record
-};
-
-/// An append under way. Completions of one partition come in the order of the appends.
-class PendingAppend {
-  public:
-    virtual ~PendingAppend() = default;
-    /// True once `take` will not block.
-    virtual bool ready() const = 0;
-    /// Waits for the answer and returns it. Call once.
-    virtual Result<Appended> take() = 0;
-    /// Calls `heard` once it is ready, now if it is, and never after this is gone. By any thread:
-    /// it is short, and calls nothing of the log. A log whose callers never wait need not.
-    // By value: who implements it keeps it.
-    // NOLINTNEXTLINE(performance-unnecessary-value-param)
-    virtual void tell(std::function<void()> /*heard*/) {}
-};
-
-struct Record {
-    Offset offset;
-    BrokerTime append_time{};
-    std::string_view key;
-    std::string_view value;
-};
-
-/// Records and the bytes that they point into.
-struct Fetched {
-    std::vector<Record> records;
-    /// Keeps the views alive; not beyond the log.
-    std::vector<std::shared_ptr<const void>> storage;
-    Offset next_offset;  ///< where to read on
-};
-
-struct Extent {
-    Offset first_offset;  ///< the oldest that can be read
-    Offset next_offset;   ///< the one that the next record gets, at least
-};
 
 class Log {
   public:

@@ -7,7 +7,7 @@
 // that came behind the epoch's end is what tells that the epoch was published. Not thread-safe.
 #pragma once
 
-#include "engine/model/change.h"
+#include "engine/model/fact.h"
 
 #include <cstddef>
 #include <vector>

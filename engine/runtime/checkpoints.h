@@ -16,29 +16,15 @@
 #include "engine/base/result.h"
 #include "engine/core/meta.h"
 #include "engine/ports/store.h"
+#include "engine/runtime/checkpoint.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace trueup::runtime {
-
-struct Checkpoint {
-    JournalId journal_id;
-    Offset offset = kNoOffset;  ///< journal offset folded last
-    Hash128 digest;
-    bool operator==(const Checkpoint&) const = default;
-
-    std::string name() const;
-    /// nullopt: no checkpoint is called that.
-    static std::optional<Checkpoint> of_name(std::string_view name);
-    static Checkpoint of(const core::Meta& meta) {
-        return {meta.journal_id, meta.applied, meta.digest};
-    }
-};
 
 class Checkpoints {
   public:

@@ -15,7 +15,8 @@
 #include "engine/core/meta.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/log.h"
-#include "engine/runtime/checkpoints.h"
+#include "engine/runtime/checkpoint.h"
+#include "engine/runtime/retention_settings.h"
 
 #include <cstdint>
 #include <functional>
@@ -24,17 +25,6 @@
 #include <vector>
 
 namespace trueup::runtime {
-
-struct RetentionSettings {
-    /// Of every topic but the journal; none: the log's own matter (a broker's).
-    std::optional<Millis> topics = std::nullopt;
-    /// Of the journal; none: for ever, as far as `log_bytes` does not say otherwise.
-    std::optional<Millis> journal = std::nullopt;
-    /// How large the whole log may be before the journal is shortened; none: as large as it gets.
-    /// What is as young as the topics are kept stays: it shares its files with them, so that no
-    /// room would be made.
-    std::optional<std::uint64_t> log_bytes = std::nullopt;
-};
 
 class Retention {
   public:

@@ -5,8 +5,8 @@
 // One thread calls `step`; the rest is for any thread.
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/base/mutex.h"
-#include "engine/base/result.h"
 #include "engine/ports/log.h"
 #include "engine/runtime/shard.h"
 

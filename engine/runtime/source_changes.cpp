@@ -4,6 +4,7 @@
 #include "engine/codec/change_codec.h"
 #include "engine/codec/limits.h"
 #include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 #include "engine/runtime/source_task.h"
 
 #include <algorithm>

@@ -19,6 +19,7 @@
 #include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/model/change.h"
+#include "engine/model/fact.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/log.h"
 

@@ -1,6 +1,7 @@
 #include "engine/world/kube.h"
 
 #include "engine/world/hold.h"
+#include "engine/world/kube_status.h"
 
 #include <algorithm>
 

@@ -1,14 +1,11 @@
-// What the API server says, read in one place by those who list and watch and by those who look
-// once more before they write: objects of any resource, and the Status that says why a call failed.
+// Objects of any resource as the API server says them, read in one place by those who list and
+// watch and by those who look once more before they write.
 #pragma once
 
-#include "engine/base/time.h"
 #include "engine/ports/selector.h"
 #include "engine/world/json.h"
 
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace trueup::world {
@@ -63,26 +60,5 @@ class KubeView {
     Node labels_;
     Node annotations_;
 };
-
-/// A `Status` body: why a call failed, or that it did not.
-struct KubeStatus {
-    int code = 0;
-    bool success = false;
-    std::string reason;
-    std::string message;
-    std::string name;    ///< of the object that it is about; empty: of none
-    std::string plural;  ///< of its resource
-    Millis retry_after{0};
-
-    /// The API server's own word that the object `wanted` of that resource is not there. A proxy,
-    /// or a server that is starting or lost the resource, answers 404 too, and names no object; one
-    /// whose namespace is missing may name that (S3).
-    bool not_found(std::string_view wanted, std::string_view of) const {
-        return reason == "NotFound" && name == wanted && plural == of;
-    }
-};
-
-/// nullopt: it is no Status.
-std::optional<KubeStatus> read_status(const Node& body);
 
 }  // namespace trueup::world

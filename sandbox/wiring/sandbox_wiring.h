@@ -8,7 +8,7 @@
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
 #include "executors/sources.h"
-#include "sandbox/types.h"
+#include "sandbox/world_settings.h"
 
 #include <optional>
 #include <string>

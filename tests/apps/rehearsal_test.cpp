@@ -2,7 +2,7 @@
 // would hold it, and how much of the world it is.
 #include "apps/rehearsal.h"
 
-#include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 #include "policies/shipped.h"
 
 #include <gtest/gtest.h>

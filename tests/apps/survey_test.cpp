@@ -3,7 +3,7 @@
 // a repair of a world that was right.
 #include "apps/survey.h"
 
-#include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include "engine/base/check.h"
 #include "engine/codec/change_codec.h"
 #include "engine/model/change.h"
+#include "engine/model/fact.h"
 
 #include <string>
 

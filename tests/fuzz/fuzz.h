@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/base/check.h"
-#include "engine/base/result.h"
+#include "engine/base/error.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include "connectors/kubernetes/decode.h"
 #include "connectors/kubernetes/object_cache.h"
+#include "engine/model/fact.h"
 #include "engine/model/object.h"
 #include "tests/fuzz/fact.h"
 

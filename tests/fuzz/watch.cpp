@@ -1,5 +1,6 @@
 // Lines of a watch. However the stream is cut into chunks, the same lines come out; each of them is
 // an event that can be published, or a refusal. The first byte says how long the chunks are.
+#include "connectors/kubernetes/line_reader.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/kubernetes.h"
 

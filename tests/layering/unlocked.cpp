@@ -1,6 +1,7 @@
 // Mistakes with locks, each of which clang-tidy has to refuse, and what it has to let be:
 // locks_test.py. Part of no program.
 #include "engine/base/mutex.h"
+#include "engine/base/shared_mutex.h"
 
 namespace trueup::testing {
 

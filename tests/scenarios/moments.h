@@ -5,6 +5,7 @@
 #include "engine/core/look.h"
 #include "engine/core/row.h"
 #include "engine/core/why.h"
+#include "engine/model/object_builder.h"
 
 #include <algorithm>
 #include <map>

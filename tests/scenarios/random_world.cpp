@@ -1,6 +1,7 @@
 #include "tests/scenarios/random_world.h"
 
 #include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 
 #include <algorithm>
 #include <array>

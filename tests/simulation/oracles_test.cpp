@@ -337,10 +337,10 @@ TEST_F(OraclesTest, NothingIsOrderedByARuleThatNobodyEnabled) {
         return violated().count("enabled") != 0;
     };
     EXPECT_FALSE(ordered("missing_pod")) << "all are, unless the run says otherwise";
-    oracles_.nobody_enabled();
-    oracles_.may_be_enabled("missing_pod");
+    oracles_.restraints().nobody_enabled();
+    oracles_.restraints().may_be_enabled("missing_pod");
     EXPECT_FALSE(ordered("missing_pod"));
-    oracles_.disabled("missing_pod");
+    oracles_.restraints().disabled("missing_pod");
     scheduler_.run_until(scheduler_.since() + Millis{1'000});
     Request approval;
     approval.kind = RequestKind::kApprove;
@@ -442,14 +442,14 @@ TEST_F(OraclesTest, AnEffectThatWasUndoneBeforeAnybodyKnewOfItMayComeTwice) {
 }
 
 TEST_F(OraclesTest, BrakesBindEverybodyUntilTheyAreReleased) {
-    oracles_.braked("");
-    oracles_.released("");
+    oracles_.restraints().braked("");
+    oracles_.restraints().released("");
     pod("a");
     read("a");
     erase("a");
     EXPECT_EQ(violated(), Names{});
     for (const char* bound : {"graph-instances/w", "rule some_rule"}) {
-        oracles_.braked(bound);
+        oracles_.restraints().braked(bound);
         scheduler_.run_until(scheduler_.since() + Millis{10});
         const std::string name = "b" + std::to_string(++calls_);
         const std::size_t before = oracles_.violations().size();
@@ -457,7 +457,7 @@ TEST_F(OraclesTest, BrakesBindEverybodyUntilTheyAreReleased) {
         read(name);
         erase(name, 2 + calls_);
         EXPECT_EQ(oracles_.violations().size(), before + 1) << bound;
-        oracles_.released(bound);
+        oracles_.restraints().released(bound);
     }
     EXPECT_EQ(violated(), Names{"brakes"});
 }
@@ -575,9 +575,9 @@ TEST_F(OraclesTest, OnlyASourceThatWentBackIsTakenForOneThatDid) {
 
 TEST_F(OraclesTest, NothingIsForgottenBeforeItsTime) {
     const SteadyTime now = scheduler_.steady_now();
-    oracles_.judge_forgotten("changes.pods", now - Millis{10'000}, Millis{10'000});
+    oracles_.plain().judge_forgotten("changes.pods", now - Millis{10'000}, Millis{10'000});
     EXPECT_EQ(violated(), Names{});
-    oracles_.judge_forgotten("changes.pods", now - Millis{9'999}, Millis{10'000});
+    oracles_.plain().judge_forgotten("changes.pods", now - Millis{9'999}, Millis{10'000});
     EXPECT_EQ(violated(), Names{"kept"});
 }
 
@@ -675,58 +675,58 @@ TEST_F(OraclesTest, EvidenceOfItsTargetIsNoOlderThanOurOwnWrite) {
 
 TEST_F(OraclesTest, ReplayIsTheSameRowsByteForByte) {
     const Disk::Rows held{{"a", "1"}, {"b", "2"}};
-    oracles_.judge_replay("engine", held, held);
+    oracles_.plain().judge_replay("engine", held, held);
     EXPECT_EQ(violated(), Names{});
     for (const Disk::Rows& made : {Disk::Rows{{"a", "1"}}, Disk::Rows{{"a", "1"}, {"b", "3"}},
                                    Disk::Rows{{"a", "1"}, {"b", "2"}, {"c", ""}}}) {
         const std::size_t before = oracles_.violations().size();
-        oracles_.judge_replay("engine", held, made);
+        oracles_.plain().judge_replay("engine", held, made);
         EXPECT_EQ(oracles_.violations().size(), before + 1);
     }
     EXPECT_EQ(violated(), Names{"replay"});
 }
 
 TEST_F(OraclesTest, SilenceIsNoCommandAtAll) {
-    oracles_.judge_silence({});
+    oracles_.plain().judge_silence({});
     EXPECT_EQ(violated(), Names{});
-    oracles_.judge_silence({command("w")});
+    oracles_.plain().judge_silence({command("w")});
     EXPECT_EQ(violated(), Names{"silence"});
 }
 
 TEST_F(OraclesTest, RefusedIsAnyEngineThatGaveUp) {
-    oracles_.judge_refused(0, "");
+    oracles_.plain().judge_refused(0, "");
     EXPECT_EQ(violated(), Names{});
-    oracles_.judge_refused(1, "the journal ends before the applied offset");
+    oracles_.plain().judge_refused(1, "the journal ends before the applied offset");
     EXPECT_EQ(violated(), Names{"refused"});
 }
 
 TEST_F(OraclesTest, LostIsWhatTheProjectionLacksOrHasAlone) {
     const std::string uid = pod("w");
     const std::string pk = row("w");
-    oracles_.judge_projection({uid, "public.instances/" + pk});
+    oracles_.plain().judge_projection({uid, "public.instances/" + pk});
     EXPECT_EQ(violated(), Names{});
-    oracles_.judge_projection({uid});
+    oracles_.plain().judge_projection({uid});
     EXPECT_EQ(oracles_.violations().size(), 1U);
-    oracles_.judge_projection({uid, "public.instances/" + pk, "what was"});
+    oracles_.plain().judge_projection({uid, "public.instances/" + pk, "what was"});
     EXPECT_EQ(oracles_.violations().size(), 2U);
     EXPECT_EQ(violated(), Names{"lost"});
 }
 
 TEST_F(OraclesTest, LostIsARecordThatWasNotFoldedOnce) {
-    oracles_.judge_folded(PartitionNumber(0), 7, 7, 6);
+    oracles_.plain().judge_folded(PartitionNumber(0), 7, 7, 6);
     EXPECT_EQ(violated(), Names{}) << "one came just now";
-    oracles_.judge_folded(PartitionNumber(0), 8, 7, 6);
+    oracles_.plain().judge_folded(PartitionNumber(0), 8, 7, 6);
     EXPECT_EQ(oracles_.violations().size(), 1U);
-    oracles_.judge_folded(PartitionNumber(1), 6, 7, 6);
+    oracles_.plain().judge_folded(PartitionNumber(1), 6, 7, 6);
     EXPECT_EQ(oracles_.violations().size(), 2U);
-    oracles_.judge_folded(PartitionNumber(1), 7, 7, 8);
+    oracles_.plain().judge_folded(PartitionNumber(1), 7, 7, 8);
     EXPECT_EQ(oracles_.violations().size(), 3U);
     EXPECT_EQ(violated(), Names{"lost"});
 }
 
 TEST_F(OraclesTest, RepairedIsAWorldInWhichNothingIsWrong) {
     const auto judge = [this] {
-        oracles_.judge_world([](const std::string&) { return std::string(); });
+        oracles_.repaired().judge_world([](const std::string&) { return std::string(); });
         return oracles_.violations().size();
     };
     pod("held", "Running", {{"app", "w"}, {kHold, "yes"}});
@@ -858,7 +858,7 @@ TEST_F(OraclesTest, GrantedIsAnEndThatComesOrIsTold_G8) {
         request.scope.subject = "graph-instances/" + name;
         request.issued_by = "ada";
         request.role = "viewer";
-        oracles_.promised(request, oracles_.moment());
+        oracles_.promises().promised(request, oracles_.moment());
     };
     for (const char* name : {"ended", "told", "sold", "lost"}) {
         world_.update_row(row(name), {{"owner_username", "ada"}});
@@ -928,7 +928,7 @@ TEST_F(OraclesTest, ModeIsAWriteOrderedBeforeItsRuleCeasedToAct_S40) {
         scheduler_.run_until(scheduler_.since() + Millis{1'000});
     };
     order("old");
-    oracles_.silenced("some_rule");
+    oracles_.restraints().silenced("some_rule");
     scheduler_.run_until(scheduler_.since() + Millis{1'000});
     order("new");
     scheduler_.run_until(scheduler_.since() + Millis{10'000});
@@ -939,9 +939,9 @@ TEST_F(OraclesTest, ModeIsAWriteOrderedBeforeItsRuleCeasedToAct_S40) {
 }
 
 TEST_F(OraclesTest, PassIsOneThatEnds_G14) {
-    oracles_.judge_passes({});
+    oracles_.plain().judge_passes({});
     EXPECT_EQ(violated(), Names{});
-    oracles_.judge_passes({"on shard 0 one runs for 70 s"});
+    oracles_.plain().judge_passes({"on shard 0 one runs for 70 s"});
     EXPECT_EQ(violated(), Names{"pass"});
 }
 
@@ -976,18 +976,18 @@ TEST_F(OraclesTest, EvidenceIsOfThisVeryRow_S17) {
     failing.draft.read_set = {{Predicate::Kind::kNone, "pods", {}, "name", "w"}};
     give(failing);
     EXPECT_EQ(violated(), Names{});
-    oracles_.reinserted(pk);
+    oracles_.reinsertions().reinserted(pk);
     scheduler_.run_until(Millis{130'000});
     failing.id = CommandId({2, 2});
     give(failing);
     EXPECT_EQ(violated(), Names{}) << "nobody can know, and two lists do not tell";
-    oracles_.told_gone(pk);
+    oracles_.reinsertions().told_gone(pk);
     scheduler_.run_until(Millis{139'000});
     failing.id = CommandId({2, 3});
     give(failing);
     EXPECT_EQ(violated(), Names{}) << "it is on its way to the engines";
-    oracles_.reinserted(pk);
-    oracles_.told_gone(pk);
+    oracles_.reinsertions().reinserted(pk);
+    oracles_.reinsertions().told_gone(pk);
     scheduler_.run_until(Millis{150'000});
     failing.id = CommandId({2, 4});
     give(failing);

@@ -3,6 +3,7 @@
 #include "engine/core/row_time.h"
 #include "engine/core/rule_text.h"
 #include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 #include "sandbox/json.h"
 #include "simulation/instances.h"
 #include "simulation/scheduler.h"

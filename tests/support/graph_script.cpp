@@ -1,5 +1,6 @@
 #include "tests/support/graph_script.h"
 
+#include "engine/model/object_builder.h"
 #include "policies/shipped.h"
 
 namespace trueup::testing {

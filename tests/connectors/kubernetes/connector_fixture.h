@@ -2,6 +2,7 @@
 #pragma once
 
 #include "connectors/kubernetes/connector.h"
+#include "engine/model/fact.h"
 #include "engine/model/object.h"
 #include "tests/connectors/kubernetes/fake_cluster.h"
 

@@ -1,6 +1,7 @@
 // Proves that no bytes from the API server crash the decoder or turn into an object by accident.
 #include "connectors/kubernetes/decode.h"
 
+#include "connectors/kubernetes/line_reader.h"
 #include "engine/model/object.h"
 #include "tests/connectors/kubernetes/connector_fixture.h"
 

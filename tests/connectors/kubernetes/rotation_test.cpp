@@ -2,6 +2,7 @@
 // used without a restart, and that a certificate of a stranger is not: on a small TLS server of its
 // own.
 #include "connectors/kubernetes/connector.h"
+#include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/transport.h"
 #include "tests/connectors/kubernetes/connector_fixture.h"
 #include "tests/support/certificate.h"

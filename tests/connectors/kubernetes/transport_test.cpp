@@ -1,6 +1,7 @@
 // Proves what the HTTP transport promises to the machines above it, on a small server of its own.
 #include "connectors/kubernetes/transport.h"
 
+#include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/unary_call.h"
 #include "engine/base/version.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "connectors/postgres/connector.h"
+#include "engine/model/fact.h"
 #include "tests/connectors/postgres/fake_database.h"
 #include "tests/support/pgoutput_bytes.h"
 

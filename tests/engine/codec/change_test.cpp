@@ -3,6 +3,7 @@
 #include "engine/codec/change_codec.h"
 #include "engine/codec/limits.h"
 #include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 #include "tests/engine/codec/samples.h"
 #include "trueup/v1/change.pb.h"
 

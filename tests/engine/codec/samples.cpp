@@ -5,6 +5,7 @@
 #include "engine/codec/message.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/model/object.h"
+#include "engine/model/object_builder.h"
 
 #include <array>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // Proves the rules of schemas/trueup/v1 (design §10): every scalar says whether it is there, no
 // maps, enums start at _UNSPECIFIED, everything is commented, and numbers agree with engine/model.
 #include "engine/model/finding.h"
+#include "engine/model/reason.h"
 #include "engine/model/topic.h"
-#include "engine/model/verdict.h"
 #include "trueup/v1/change.pb.h"
 #include "trueup/v1/command.pb.h"
 #include "trueup/v1/finding.pb.h"

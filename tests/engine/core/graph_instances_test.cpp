@@ -1,5 +1,6 @@
 // Proves what no story of policies/ can say of the rules for graph instances: what a command
 // names and relies on, what is counted, and the skew between partitions (G1, G2, G3, G25).
+#include "engine/model/object_builder.h"
 #include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Proves engine/core/row_time.h: times as databases write them, and nothing guessed (G24, S36).
 #include "engine/core/row_time.h"
 
-#include "engine/model/policy.h"
+#include "engine/model/role.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 #include "engine/core/why.h"
 
 #include "engine/core/look.h"
+#include "engine/model/object_builder.h"
 #include "policies/shipped.h"
 #include "stories/player.h"
 #include "stories/replay.h"

@@ -4,9 +4,9 @@
 #include "engine/model/finding_edge.h"
 #include "engine/model/ids.h"
 #include "engine/model/journal.h"
+#include "engine/model/reason.h"
 #include "engine/model/subject.h"
 #include "engine/model/topic.h"
-#include "engine/model/verdict.h"
 
 #include <gtest/gtest.h>
 

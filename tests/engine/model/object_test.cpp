@@ -2,8 +2,11 @@
 // them.
 #include "engine/model/object.h"
 
+#include "engine/model/object_builder.h"
+
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>

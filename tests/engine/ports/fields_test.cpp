@@ -2,6 +2,8 @@
 // by its own name.
 #include "engine/ports/fields.h"
 
+#include "engine/model/object_builder.h"
+
 #include <gtest/gtest.h>
 
 namespace trueup::ports {

@@ -2,7 +2,8 @@
 // pods and rows that most tests need are made here.
 #pragma once
 
-#include "engine/model/object.h"
+#include "engine/model/fact.h"
+#include "engine/model/object_builder.h"
 #include "engine/ports/connector.h"
 
 #include <string>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/model/command.h"
+#include "engine/model/fact.h"
 #include "engine/model/finding_edge.h"
 #include "engine/runtime/shard.h"
 #include "engine/runtime/source_task.h"

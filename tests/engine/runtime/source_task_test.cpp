@@ -5,6 +5,7 @@
 #include "engine/base/id.h"
 #include "engine/codec/change_codec.h"
 #include "engine/codec/limits.h"
+#include "engine/model/object_builder.h"
 #include "tests/engine/runtime/scripted_connector.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_log.h"

@@ -1,4 +1,4 @@
-#include "engine/model/verdict.h"
+#include "engine/model/reason.h"
 
 #include <array>
 #include <cstddef>

@@ -1,0 +1,23 @@
+// The passes of a shard in the process's own log (events.h). Not thread-safe.
+#pragma once
+
+#include "engine/core/meta.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace trueup::apps {
+
+/// `reconciliation_pass_completed`, once for each pass.
+class PassLog {
+  public:
+    void look(const core::Meta& meta);
+
+  private:
+    std::uint64_t completed_ = 0;
+    std::uint64_t millis_ = 0;
+    std::vector<std::uint64_t> mended_;
+    bool started_ = false;
+};
+
+}  // namespace trueup::apps

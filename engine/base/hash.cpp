@@ -1,0 +1,64 @@
+#include "engine/base/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+
+namespace trueup {
+
+Hash128& Hash128::operator+=(const Hash128& other) {
+    const std::uint64_t sum = lo + other.lo;
+    hi += other.hi + (sum < lo ? 1U : 0U);
+    lo = sum;
+    return *this;
+}
+
+Hash128& Hash128::operator-=(const Hash128& other) {
+    hi -= other.hi + (lo < other.lo ? 1U : 0U);
+    lo -= other.lo;
+    return *this;
+}
+
+Hash128 hash128(std::string_view bytes, std::uint64_t seed) {
+    const XXH128_hash_t h = XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed);
+    return {h.high64, h.low64};
+}
+
+std::uint64_t hash64(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+Hash128 combine(const Hash128& first, const Hash128& second) {
+    const std::array<std::uint64_t, 4> words{first.hi, first.lo, second.hi, second.lo};
+    const XXH128_hash_t h = XXH3_128bits(words.data(), sizeof words);
+    return {h.high64, h.low64};
+}
+
+namespace {
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+void put_hex(char* out, std::uint64_t word) {
+    for (int shift = 60; shift >= 0; shift -= 4) *out++ = kDigits[(word >> shift) & 15U];
+}
+
+}  // namespace
+
+std::string to_hex(const Hash128& hash) {
+    std::string out(32, '\0');
+    put_hex(out.data(), hash.hi);
+    put_hex(out.data() + 16, hash.lo);
+    return out;
+}
+
+std::optional<Hash128> hash_from_hex(std::string_view hex) {
+    if (hex.size() != 32) return std::nullopt;
+    std::array<std::uint64_t, 2> words{};
+    for (std::size_t i = 0; i < 32; ++i) {
+        const std::size_t digit = kDigits.find(hex[i]);
+        if (digit == std::string_view::npos) return std::nullopt;
+        words[i / 16] = (words[i / 16] << 4U) | digit;
+    }
+    return Hash128{words[0], words[1]};
+}
+
+}  // namespace trueup

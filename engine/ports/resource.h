@@ -1,0 +1,15 @@
+// Which objects of a Kubernetes API are meant. A plain value.
+#pragma once
+
+#include <string>
+
+namespace trueup::ports {
+
+/// One collection: `/api/v1` + `graph` + `pods`. An empty namespace means all of them.
+struct Resource {
+    std::string api_path = "/api/v1";  ///< `/api/v1` or `/apis/<group>/<version>`
+    std::string name_space;
+    std::string plural = "pods";
+};
+
+}  // namespace trueup::ports

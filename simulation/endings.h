@@ -1,0 +1,73 @@
+// The ends of instances: which ones commands of ours ordered, began and said in their rows, and
+// what became of their pods since. Not thread-safe.
+#pragma once
+
+#include "engine/base/time.h"
+#include "simulation/allowances.h"
+#include "simulation/history.h"
+#include "simulation/reinsertions.h"
+#include "simulation/scheduler.h"
+#include "simulation/witness.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace trueup::simulation {
+
+class Endings {
+  public:
+    /// All of them outlive it.
+    Endings(Scheduler& scheduler, const History& history, const Reinsertions& reinsertions,
+            const Allowances& allowed)
+        : scheduler_(scheduler),
+          history_(history),
+          reinsertions_(reinsertions),
+          allowed_(allowed) {}
+
+    /// A pod of that name ended, or is about to.
+    void pod_ended(const std::string& name) { ended_.insert(name); }
+    bool has_ended(const std::string& name) const { return ended_.count(name) != 0; }
+    /// It was ordered that the instance of that pod ends.
+    void ordered(const std::string& name) { ordered_.insert(name); }
+    bool was_ordered(const std::string& name) const { return ordered_.count(name) != 0; }
+    /// Its pod was deleted because of its row.
+    void began(const std::string& name, const std::string& pk, const std::string& uid);
+    /// Its row says so.
+    void closed(const std::string& name, const std::string& pk);
+    /// Can engines know what serves an instance?
+    void services_known(bool yes) { services_known_ = yes; }
+
+    /// Did we begin to end the instance of this row, and did nobody do anything else about it
+    /// since: it is this very row, still live, and no other pod came under its name?
+    bool ends_still(const std::string& name, const std::string& pk, Moment until) const;
+    /// Did we end the instance of this row?
+    bool closed_by_us(const std::string& name, const std::string& pk) const;
+    /// Is another pod than the one that we ended there, and was it to be seen when its executor
+    /// looked, or, if it did not, for long?
+    bool lives_again(const std::string& name, Moment looked) const;
+
+    struct Ending {
+        std::string pk;   ///< of its row
+        std::string uid;  ///< of its pod
+        Moment begun = 0;
+        SteadyTime at{};
+        bool all_known = false;  ///< when we said so in its row we could know what served it
+    };
+    /// The last one that we began, by the name of its pod.
+    const std::map<std::string, Ending>& begun() const { return begun_; }
+
+  private:
+    Scheduler& scheduler_;
+    const History& history_;
+    const Reinsertions& reinsertions_;
+    const Allowances& allowed_;
+    std::map<std::string, Ending> begun_;
+    std::set<std::string> ended_;                           ///< names of pods
+    std::set<std::string> ordered_;                         ///< likewise
+    std::set<std::pair<std::string, std::string>> closed_;  ///< by us: pods and their rows
+    bool services_known_ = true;
+};
+
+}  // namespace trueup::simulation

@@ -1,0 +1,35 @@
+// Whether what a command relies on was so in the world when it was given, or not long before. Keeps
+// nothing of its own; not thread-safe.
+#pragma once
+
+#include "engine/base/time.h"
+#include "engine/model/command.h"
+#include "simulation/allowances.h"
+#include "simulation/history.h"
+#include "simulation/reinsertions.h"
+#include "simulation/witness.h"
+
+#include <string>
+
+namespace trueup::simulation {
+
+class Evidence {
+  public:
+    /// All of them outlive it.
+    Evidence(const History& history, const Reinsertions& reinsertions, const Allowances& allowed)
+        : history_(history), reinsertions_(reinsertions), allowed_(allowed) {}
+
+    /// What a command relies on, and the world never said in the time in which it should have, of
+    /// its target's source since that was written; empty: it was right to be given.
+    std::string against(const Command& command, SteadyTime issued, SteadyTime written) const;
+
+  private:
+    bool was_so(const Command& command, const Predicate& predicate, Moment from, Moment to) const;
+    bool is_so(const Command& command, const Predicate& predicate, Moment as_of) const;
+
+    const History& history_;
+    const Reinsertions& reinsertions_;
+    const Allowances& allowed_;
+};
+
+}  // namespace trueup::simulation
