@@ -74,6 +74,7 @@ void KubernetesConnector::advance(SteadyTime now, Facts& out) {
     }
     if (std::holds_alternative<Closing>(epoch_) && !verifications_.closing()) close_epoch(now, out);
     verifications_.advance(now);
+    // Behind the verifications: the last answer to them may be what the proof waits for.
     prove(now, out);
     if (idle() && next_epoch_ && now >= *next_epoch_) begin_epoch(now);
     if (streaming() != nullptr && !watch_.running() && now >= streaming()->next_watch) {

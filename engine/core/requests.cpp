@@ -231,14 +231,14 @@ Answer Requests::make_request(const Request& request) {
     Subject& subject = entry->subject;
     if (under_way(subject, number)) return {true, rule.name + " is carrying it out already"};
     const Boxed<StandingRequest> former = subject.request;
+    // Somebody with a role asked for it, whoever owns it by then.
+    const bool stays = former && !former->owners && !by_role(request);
     subject.request = StandingRequest{name, request.issued_by, !by_role(request), meta_.now};
-    // Who has a role asked for it, whoever owns it by then.
-    if (former && !former->owners) {
-        subject.request->by = former->by;
-        subject.request->owners = false;
-    }
     // If that one comes to nothing, what was asked for now is still to be done.
-    if (subject.ending) return join_ending(*entry, number);
+    if (subject.ending) {
+        if (stays) subject.request = former;
+        return join_ending(*entry, number);
+    }
     const Verdict verdict = state_.judge(
         {*state_.plan, subject, facts_, marks_.references(), meta_.settings, number, meta_.now});
     if (verdict.kind == Verdict::Kind::kHealthy) {
@@ -246,6 +246,7 @@ Answer Requests::make_request(const Request& request) {
         return {false, "there is nothing to do: " + rule.name + " does not apply to " +
                            quoted(key) + "; `trueup why` says why"};
     }
+    if (stays) subject.request = former;
     state_.subjects.mark_dirty(*entry);
     marks_.mark(*entry);
     const bool asks = meta_.settings.rules[number.value()].mode == Mode::kApprove;

@@ -183,9 +183,13 @@ TEST_F(Routes, AUserMayAskForAnEndAndForNothingElse_G8) {
     EXPECT_TRUE(
         has(post("/v1/requests", 'v', R"({"kind": "terminate", "subject": "graph-instances/w"})"),
             "403"));
-    ASSERT_EQ(asked.size(), 1U);
+    const char* drain = R"({"kind": "request", "name": "drain", "subject": "graph-instances/w"})";
+    EXPECT_TRUE(has(post("/v1/requests", 'a', drain), "202"));
+    EXPECT_TRUE(has(post("/v1/requests", 'v', drain), "403"));
+    ASSERT_EQ(asked.size(), 2U);
     EXPECT_EQ(asked[0].role, "user");
     EXPECT_EQ(asked[0].issued_by, "alice");
+    EXPECT_EQ(asked[1].name, "drain");
 }
 
 TEST_F(Routes, ACallerWhoAsksTooMuchIsToldToWaitAndNobodyElse) {
@@ -212,7 +216,8 @@ TEST_F(Routes, AWrongBodyIsRefusedWithOneSentence) {
          {"", "[]", "{", "{}", R"({"kind": "explode"})", R"({"kind": 7})",
           R"({"kind": "approve", "seen": "now"})", R"({"kind": "approve", "finding": "12"})",
           R"({"kind": "pause", "colour": "red"})", R"({"kind": "pause", "drop": true})",
-          R"({"kind": "dismiss", "drop": "yes"})",
+          R"({"kind": "dismiss", "drop": "yes"})", R"({"kind": "request", "subject": "p/w"})",
+          R"({"kind": "terminate", "subject": "p/w", "name": "drain"})",
           R"({"kind": "pause", "issued_by": "somebody else"})"}) {
         const std::string reply = post("/v1/requests", 'o', body);
         EXPECT_TRUE(has(reply, "400 {\"error\":")) << body << " -> " << reply;

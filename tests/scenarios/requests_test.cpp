@@ -70,6 +70,8 @@ constexpr const char* kRestarts =
     "=> 126s resolved restart_requested w-1 public.rows/1: done\n";
 
 constexpr const char* kStops =
+    "219s quiet\n"
+    "=> nothing\n"
     "220s request stop w-1 by=ann\n"
     "225s quiet\n"
     "=> 220s commanded stop_requested w-1 public.rows/1\n"
@@ -114,18 +116,21 @@ TEST(NamedRequest, ThatIsDismissedMakesRoomForAnother) {
 // in memory: after a restart that one was there again.
 TEST(NamedRequest, ThatIsRefusedLeavesTheStandingOneAsItWas) {
     EXPECT_EQ(
-        flaws("118s row w-1 pk=1 state=UP owner=bob\n"
-              "118s row w-1 pk=2 state=DOWN owner=ann\n"
+        flaws("112s row w-1 pk=1 state=UP owner=bob\n"
+              "112s row w-1 pk=2 state=DOWN owner=ann\n"
+              "119s quiet\n"
+              "=> nothing\n"
               "119s hold w-1\n"
               "120s request restart w-1 role=ops\n"
               "121s request restart w-1 by=ann refused\n"
               "122s request restart w-1 by=bob\n"
               "123s row w-1 pk=1 state=UP owner=carl\n"
               "130s release w-1\n"
-              "200s quiet\n"
+              "136s quiet\n"
               "=> 120s confirmed restart_requested w-1 public.rows/1: hold\n"
-              "=> 130s commanded restart_requested w-1 public.rows/1\n"
-              "=> 130s update_row w-1 public.rows/1 set restarted_at={now} state=RESTARTING\n"),
+              "=> 123s suspected restart_requested w-1 public.rows/1: awaiting_progress\n"
+              "=> 135s commanded restart_requested w-1 public.rows/1\n"
+              "=> 135s update_row w-1 public.rows/1 set restarted_at={now} state=RESTARTING\n"),
         "");
 }
 

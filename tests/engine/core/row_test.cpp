@@ -365,6 +365,21 @@ TEST(Rows, AFindingIsReadBackWithItsFirstMoment) {
     EXPECT_EQ(core::decode_subject(waiting.key, row)->findings, waiting.findings);
 }
 
+// A row that was written when there was one request is read as that one.
+TEST(Rows, ARequestWithoutANameIsATermination) {
+    const auto row_of = [](const std::string& name) {
+        Subject subject;
+        subject.key = "workers/w";
+        subject.request = StandingRequest{name, "alice", true, JournalTime(Millis(9))};
+        std::string row;
+        core::encode_subject(subject, row);
+        EXPECT_EQ(core::decode_subject(subject.key, row)->request, subject.request) << name;
+        return row;
+    };
+    EXPECT_NE(row_of("terminate").find("\5alice\1\x12"), std::string::npos);
+    EXPECT_NE(row_of("drain").find("\5alice\3\5drain\x12"), std::string::npos);
+}
+
 TEST(Rows, EveryCutOfARowIsRefused_C2) {
     Dice dice;
     SCOPED_TRACE(dice.trace());
