@@ -15,17 +15,15 @@ class Aftermaths {
 
     explicit Aftermaths(State& state) : state_(state), meta_(state.meta) {}
 
-    // judge.cpp
     /// Made if it is new.
     Aftermath& aftermath_of(Entry& entry);
     void tend_aftermath(Entry& entry);
 
-    void note_refusal(Entry& entry, const Finding& finding,
-                      const Outcome& outcome);  // outcomes.cpp
+    void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
 
   private:
-    bool news_since(const Subject& subject, const Refusal& refusal) const;  // judge.cpp
-    bool over(const Subject& subject, const Ended& ended) const;            // ending.cpp
+    bool news_since(const Subject& subject, const Refusal& refusal) const;
+    bool over(const Subject& subject, const Ended& ended) const;
 
     State& state_;  ///< the plan; its subjects are only marked as dirty
     const Meta& meta_;

@@ -1,8 +1,8 @@
 // What operators say of findings that wait: approved, dismissed, or left half done.
 #include "engine/core/approvals.h"
 
-#include "engine/base/guard.h"
 #include "engine/core/aftermaths.h"
+#include "engine/core/answer.h"
 #include "engine/core/ending.h"
 #include "engine/core/endings.h"
 #include "engine/core/findings.h"
@@ -10,6 +10,7 @@
 #include "engine/core/quoted.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trueup::core {
 
@@ -19,33 +20,7 @@ std::string many(std::uint32_t count) {
     return std::to_string(count) + (count == 1 ? " finding" : " findings");
 }
 
-/// Is it of this rule, and this very one where an id is given?
-bool is_about(const Finding& finding, RuleNumber rule, const std::optional<FindingId>& id) {
-    return (rule == kEveryRule || finding.rule == rule) && (!id || finding.id == *id);
-}
-
-bool waits_for_approval(const Finding& finding) {
-    return !finding.command && !finding.approved && !finding.dismissed && !finding.proposal.none();
-}
-
 }  // namespace
-
-/// Approves what waits in this subject and has not changed since it was looked at. How many.
-std::uint32_t Findings::approve(Entry& entry, const Approval& approval,
-                                std::optional<FindingId> only) {
-    std::uint32_t count = 0;
-    for (Finding& finding : entry.subject.findings) {
-        const bool moved = finding.last_change > approval.offset;
-        const bool meant = is_about(finding, approval.rule, only) &&
-                           (approval.reason == Reason::kNone || finding.reason == approval.reason);
-        if (!meant || !waits_for_approval(finding)) continue;
-        if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
-        finding.approved = true;
-        state_.subjects.mark_dirty(entry);
-        ++count;
-    }
-    return count;
-}
 
 Answer Approvals::approve(const Request& request) {
     const RequestScope& scope = request.scope;
@@ -96,38 +71,6 @@ Answer Approvals::approve_all(const Request& request, RuleNumber rule) {
                       " and has not changed since journal "
                       "offset " +
                       std::to_string(request.scope.finding_offset->value()) + " is approved"};
-}
-
-/// What the subject shows now: another object that comes into it is another question.
-void Findings::dismiss(Entry& entry, Finding& finding) {
-    finding.dismissed = true;
-    finding.dismissed_of.clear();
-    for (const Facet& facet : entry.subject.facets) {
-        if (facet.present()) finding.dismissed_of.push_back(facet.object_id);
-    }
-    finding.approved = false;
-    finding.state = FindingState::kResolved;
-    finding.reason = Reason::kDismissed;
-    note_edge(entry, finding);
-    --meta_.open_findings;
-}
-
-/// Takes back what was asked for, where that is meant and no command of it is under way; also
-/// where it came to no finding yet. Its name; empty: nothing is taken back.
-std::string Findings::withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id) {
-    auto& request = entry.subject.request;
-    const std::vector<PlanRule>& rules = state_.plan->rules;
-    bool meant = !id && (rule == kEveryRule || rules[rule.value()].asked_by(request));
-    for (const Finding& finding : entry.subject.findings) {
-        if (!rules[finding.rule.value()].asked_by(request)) continue;
-        if (finding.command) return {};
-        meant = meant || is_about(finding, rule, id);
-    }
-    if (!request || !meant) return {};
-    std::string name = std::move(request->name);
-    request.reset();
-    state_.subjects.mark_dirty(entry);
-    return name;
 }
 
 Answer Approvals::dismiss(const Request& request) {

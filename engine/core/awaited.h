@@ -10,7 +10,6 @@
 
 namespace trueup::core {
 
-/// Bodies: judge.cpp.
 class Awaited {
   public:
     using Entry = SubjectTable::Entry;

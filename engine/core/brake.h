@@ -34,28 +34,26 @@ class Brakes {
   public:
     explicit Brakes(const State& state) : state_(state), meta_(state.meta) {}
 
-    // act.cpp
     Brake brake_on(const Subject& subject, const Finding& finding, const Verdict& verdict) const;
     bool moved(const Finding& finding, const Hash128& proposal) const;
 
-    bool stopped(const Subject& subject, const Finding& finding) const;  // judge.cpp
-    bool goes_on(const Ending& ending) const;                            // ending.cpp
-    bool acting(RuleNumber rule) const;                                  // judge.cpp
+    bool stopped(const Subject& subject, const Finding& finding) const;
+    bool goes_on(const Ending& ending) const;
+    bool acting(RuleNumber rule) const;
     /// Did an operator pause it, or all rules (requests.cpp)?
     bool paused(RuleNumber rule) const;
-    /// Did somebody look at what it means now, and enable that (enabling.cpp)?
+    /// Did somebody look at what it means now, and enable that?
     bool enabled(RuleNumber rule) const;
 
   private:
-    // act.cpp
     bool refused_before(const Subject& subject, const Finding& finding) const;
     Reason unapproved(const Finding& finding, const Verdict& verdict) const;
     std::optional<Wait> busy(const Subject& subject, const Finding& finding,
                              const Verdict& verdict) const;
     bool has_turn(RuleNumber rule, const Finding& finding) const;
 
-    bool in_doubt() const;                       // trust.cpp
-    bool withdrawn(const Ending& ending) const;  // enabling.cpp
+    bool in_doubt() const;
+    bool withdrawn(const Ending& ending) const;
 
     const State& state_;  ///< the plan, and who waits for a turn; no subject but those given
     const Meta& meta_;

@@ -14,7 +14,6 @@ class Brakes;
 class Endings;
 class Findings;
 
-/// Bodies: ending.cpp.
 class CarryingOn {
   public:
     using Entry = SubjectTable::Entry;

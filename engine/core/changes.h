@@ -16,7 +16,6 @@ class Findings;
 class Marks;
 class Sources;
 
-/// Bodies: evolve.cpp.
 class Changes {
   public:
     using Entry = SubjectTable::Entry;

@@ -14,7 +14,7 @@ namespace trueup::core {
 
 class Marks;
 
-/// Bodies: enabling.cpp. Whether a rule is enabled is asked of Brakes.
+/// Whether a rule is enabled is asked of Brakes.
 class Enablings {
   public:
     Enablings(const State& state, Meta& meta, const JournalView& record, Marks& marks)

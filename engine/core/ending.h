@@ -23,6 +23,7 @@
 // Thread-safe: keeps no state.
 #pragma once
 
+#include "engine/core/draft.h"
 #include "engine/core/meta.h"
 #include "engine/core/plan.h"
 #include "engine/model/subject.h"
@@ -38,6 +39,17 @@ std::size_t step_of(const PlanRule& rule, const Settings& settings, const Meta& 
 /// Has the object all the values that the step sets, some time where it is one of issue?
 bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step,
                 const Subject& subject, const Facet& object);
+
+/// Can be told what the step writes?
+bool values_known(const Plan& plan, const Settings& settings, const PlanStep& step,
+                  const Subject& subject, const Facet& object);
+
+/// The object is there, and nobody has asked yet that it go.
+bool stays(const Facet& facet);
+/// What is known of the object; nullptr: nothing.
+const Facet* shown(const Subject& subject, SourceId source, std::string_view object_id);
+/// What the step's texts may speak of: its own object.
+Bound bound_to(Role role, const Facet& object);
 
 /// Is this the finding that the subject's ending began with, and that speaks for it?
 bool ends(const Subject& subject, const Finding& finding);

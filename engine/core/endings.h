@@ -16,7 +16,6 @@ class Aftermaths;
 class Findings;
 class Marks;
 
-/// Bodies: ending_stages.cpp.
 class Endings {
   public:
     using Entry = SubjectTable::Entry;
@@ -37,7 +36,7 @@ class Endings {
 
     void enter(Ending& ending, Ending::Stage stage);
     void pass_step(Ending& ending);
-    /// None where the rule that it goes on under means another list by now (ending.cpp).
+    /// None where the rule that it goes on under means another list by now.
     std::span<const PlanStep> steps_of(const Ending& ending) const;
 
   private:

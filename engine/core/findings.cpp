@@ -1,27 +1,57 @@
-// Verdicts become findings: the fold compares what the rules say with the findings that are open
-// and emits only the edges. A finding whose command is under way stays as it is until the outcome.
+// Findings and their edges: opened, told of, approved, dismissed, resolved.
 #include "engine/core/findings.h"
 
-#include "engine/core/awaited.h"
+#include "engine/base/guard.h"
+#include "engine/base/rfc3339.h"
 #include "engine/core/command_id.h"
-#include "engine/core/draft.h"
 #include "engine/core/edges.h"
-#include "engine/core/verdicts.h"
+#include "engine/core/ending.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace trueup::core {
 
-namespace {
-
-/// Is a command of this rule without outcome? What it did may be in view before it is reported.
 bool under_way(const Subject& subject, RuleNumber rule) {
     return std::any_of(subject.findings.begin(), subject.findings.end(),
                        [&](const Finding& f) { return f.rule == rule && f.command.has_value(); });
 }
 
-}  // namespace
+bool is_about(const Finding& finding, RuleNumber rule, const std::optional<FindingId>& id) {
+    return (rule == kEveryRule || finding.rule == rule) && (!id || finding.id == *id);
+}
+
+bool waits_for_approval(const Finding& finding) {
+    return !finding.command && !finding.approved && !finding.dismissed && !finding.proposal.none();
+}
+
+/// Orders it, in the name of the finding.
+void Findings::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts) {
+    const bool ends_it = ends(entry.subject, finding);
+    const RuleNumber rule = ends_it ? entry.subject.ending->by : finding.rule;
+    Command command;
+    command.id = make_command_id(meta_, record_.offset, index_);
+    command.policy = meta_.settings.policy;
+    command.rule = state_.plan->rules[rule.value()].name;
+    command.finding_id = finding.id;
+    command.subject = entry.subject.key;
+    command.draft = std::move(draft);
+    command.issued = meta_.broker_now;
+    for (Assignment& set : command.draft.action.sets) {
+        if (set.now) set.value = rfc3339(to_millis(command.issued));
+    }
+    command.not_after = meta_.broker_now + lasts;
+    put_evidence(entry.subject, command.evidence);
+    finding.command = command;
+    finding.state = FindingState::kCommanded;
+    finding.reason = Reason::kNone;
+    finding.emit_again = meta_.now + meta_.settings.emit_again;
+    ++meta_.rules[finding.rule.value()].commands;
+    ++meta_.outbox;
+    note_edge(entry, finding);
+    ++index_;
+    report_.commands.push_back(std::move(command));
+}
 
 /// A dismissal is of what was there. Another object is another question.
 void Findings::void_dismissals(Entry& entry) {
@@ -35,49 +65,6 @@ void Findings::void_dismissals(Entry& entry) {
                });
     };
     if (std::erase_if(subject.findings, news) > 0) state_.subjects.mark_dirty(entry);
-}
-
-void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
-    const bool nothing = verdict.kind == Verdict::Kind::kHealthy && verdict.wait == Wait{};
-    if (nothing && entry.subject.findings.empty() && !entry.subject.request) return;
-    settle_others(entry, rule, verdict);
-    if (verdict.wait != Wait{}) awaited_.wait_for(verdict.wait);
-    if (verdict.kind == Verdict::Kind::kHealthy &&
-        state_.plan->rules[rule.value()].asked_by(entry.subject.request) &&
-        !under_way(entry.subject, rule)) {
-        entry.subject.request.reset();  // there is nothing to do any more
-        state_.subjects.mark_dirty(entry);
-    }
-    if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
-    Finding& finding = findings_.open(entry, rule, verdict.object_id);
-    if (finding.command || finding.dismissed) return;
-    if (verdict.command) give_time(meta_.settings, rule, *verdict.command);
-    if (verdict.kind == Verdict::Kind::kWaiting)
-        return findings_.set_waiting(entry, finding, verdict.reason);
-    if (may_act(entry, finding, verdict)) act(entry, finding, verdict);
-}
-
-/// What the verdict means for the rule's findings about other objects, or about none.
-void Verdicts::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict) {
-    const bool names_one =
-        verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
-    std::vector<Finding>& findings = entry.subject.findings;
-    for (std::size_t i = findings.size(); i > 0; --i) {
-        Finding& finding = findings[i - 1];
-        if (finding.rule != rule || finding.command) continue;
-        if (names_one && finding.object_id == verdict.object_id) continue;
-        if (verdict.kind == Verdict::Kind::kAbstain) {
-            // Something else came in between: what was approved was approved without it.
-            finding.approved = false;
-            if (!finding.dismissed) findings_.set_waiting(entry, finding, verdict.reason);
-        } else if (finding.dismissed) {
-            findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i - 1));
-            state_.subjects.mark_dirty(entry);
-        } else {
-            ++meta_.rules[rule.value()].retracted;
-            findings_.resolve(entry, i - 1, Reason::kRetracted);
-        }
-    }
 }
 
 Finding& Findings::open(Entry& entry, RuleNumber rule, std::string_view object_id) {
@@ -129,6 +116,55 @@ void Findings::note_edge(Entry& entry, Finding& finding) {
     edge.index = index_++;
     edge.append_time = record_.append_time;
     state_.subjects.mark_dirty(entry);
+}
+
+/// Approves what waits in this subject and has not changed since it was looked at. How many.
+std::uint32_t Findings::approve(Entry& entry, const Approval& approval,
+                                std::optional<FindingId> only) {
+    std::uint32_t count = 0;
+    for (Finding& finding : entry.subject.findings) {
+        const bool moved = finding.last_change > approval.offset;
+        const bool meant = is_about(finding, approval.rule, only) &&
+                           (approval.reason == Reason::kNone || finding.reason == approval.reason);
+        if (!meant || !waits_for_approval(finding)) continue;
+        if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
+        finding.approved = true;
+        state_.subjects.mark_dirty(entry);
+        ++count;
+    }
+    return count;
+}
+
+/// What the subject shows now: another object that comes into it is another question.
+void Findings::dismiss(Entry& entry, Finding& finding) {
+    finding.dismissed = true;
+    finding.dismissed_of.clear();
+    for (const Facet& facet : entry.subject.facets) {
+        if (facet.present()) finding.dismissed_of.push_back(facet.object_id);
+    }
+    finding.approved = false;
+    finding.state = FindingState::kResolved;
+    finding.reason = Reason::kDismissed;
+    note_edge(entry, finding);
+    --meta_.open_findings;
+}
+
+/// Takes back what was asked for, where that is meant and no command of it is under way; also
+/// where it came to no finding yet. Its name; empty: nothing is taken back.
+std::string Findings::withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id) {
+    auto& request = entry.subject.request;
+    const std::vector<PlanRule>& rules = state_.plan->rules;
+    bool meant = !id && (rule == kEveryRule || rules[rule.value()].asked_by(request));
+    for (const Finding& finding : entry.subject.findings) {
+        if (!rules[finding.rule.value()].asked_by(request)) continue;
+        if (finding.command) return {};
+        meant = meant || is_about(finding, rule, id);
+    }
+    if (!request || !meant) return {};
+    std::string name = std::move(request->name);
+    request.reset();
+    state_.subjects.mark_dirty(entry);
+    return name;
 }
 
 }  // namespace trueup::core

@@ -15,6 +15,12 @@
 
 namespace trueup::core {
 
+/// Is a command of this rule without outcome? What it did may be in view before it is reported.
+bool under_way(const Subject& subject, RuleNumber rule);
+/// Is it of this rule, and this very one where an id is given?
+bool is_about(const Finding& finding, RuleNumber rule, const std::optional<FindingId>& id);
+bool waits_for_approval(const Finding& finding);
+
 class Findings {
   public:
     using Entry = SubjectTable::Entry;
@@ -29,12 +35,10 @@ class Findings {
     void note_edge(Entry& entry, Finding& finding);
     void void_dismissals(Entry& entry);
 
-    // approvals.cpp
     std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
     void dismiss(Entry& entry, Finding& finding);
     std::string withdraw(Entry& entry, RuleNumber rule, const std::optional<FindingId>& id);
 
-    // act.cpp
     void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
     /// Emits a command that was ordered by an earlier record once more.
     void say_again(const Command& command) {

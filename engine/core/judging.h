@@ -19,7 +19,6 @@ class Endings;
 class Findings;
 class Outcomes;
 
-/// Bodies: judge.cpp.
 class Judging {
   public:
     using Entry = SubjectTable::Entry;

@@ -38,20 +38,19 @@ class Marks {
 
     /// The subject, or nullptr when there is none. Nothing that is on its way is counted in.
     Entry* find(std::string_view key);
-    /// `seems`: as SubjectTable::find has it (evolve.cpp).
+    /// `seems`: as SubjectTable::find has it.
     Entry& subject_of(std::string_view key, Entry* seems = nullptr);
-    /// Valid for as long as this is (judge.cpp).
+    /// Valid for as long as this is.
     References references();
     /// Is anything on its way that changes what is counted?
     bool counting() const;
 
-    // sweep.cpp
     void apply_sweeps(Entry& entry);
     void collect(Entry& entry);
 
   private:
     const Subject& about(SourceId source, std::string_view name);
-    void begin_anew(Entry& entry, const Sweep& sweep);  // sweep.cpp
+    void begin_anew(Entry& entry, const Sweep& sweep);
 
     State& state_;  ///< its subjects; the waits of one that is forgotten
     Meta& meta_;

@@ -1,9 +1,9 @@
-// An outcome ends its command, whatever the view says by then.
+// An outcome ends its command, whatever the view says by then; so does time.
 #include "engine/core/outcomes.h"
 
+#include "engine/base/guard.h"
 #include "engine/core/aftermaths.h"
 #include "engine/core/brake.h"
-#include "engine/core/edges.h"
 #include "engine/core/ending.h"
 #include "engine/core/endings.h"
 #include "engine/core/findings.h"
@@ -16,10 +16,65 @@ namespace trueup::core {
 namespace {
 
 constexpr Millis kFirstRetry{1'000};
+
 constexpr Millis kLongestRetry{60'000};
-constexpr std::size_t kMostRefusals = 16;  // that a subject remembers
+
+/// Remembers that `source` must prove itself past our own write before this subject is judged on
+/// it.
+void remember_write(Subject& subject, SourceId source, BrokerTime time) {
+    for (auto& [written, last] : subject.own_writes) {
+        if (written == source) {
+            last = std::max(last, time);
+            return;
+        }
+    }
+    subject.own_writes.emplace_back(source, time);
+}
 
 }  // namespace
+
+/// May nobody carry this finding's command out any more, so that another one may follow?
+bool Outcomes::given_up(const Finding& finding) const {
+    return meta_.broker_now > finding.command->not_after + meta_.settings.max_broker_skew;
+}
+
+/// Emits commands without an outcome once more, and gives up those that no executor may take now.
+void Outcomes::tend_commands(Entry& entry) {
+    std::vector<std::size_t> over;
+    for (Finding& finding : entry.subject.findings) {
+        if (!finding.command) continue;
+        Command& command = *finding.command;
+        if (given_up(finding)) {
+            ++meta_.rules[finding.rule.value()]
+                  .outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)];
+            --meta_.outbox;
+            state_.subjects.mark_dirty(entry);
+            if (ends(entry.subject, finding)) {
+                endings_.settle_step(entry, finding, OutcomeKind::kExpired, false,
+                                     meta_.broker_now);
+                continue;
+            }
+            if (of_a_former(entry.subject, finding)) {
+                over.push_back(static_cast<std::size_t>(&finding - entry.subject.findings.data()));
+                continue;
+            }
+            finding.emit_again = JournalTime{};
+            findings_.set_waiting(entry, finding, Reason::kExpired);
+            finding.command.reset();  // after the edge, which names the command that just ended
+        } else if (brakes_.stopped(entry.subject, finding)) {
+            continue;
+        } else if (meta_.now >= finding.emit_again && TRUEUP_GUARD("outbox_until_outcome")) {
+            finding.emit_again = meta_.now + meta_.settings.emit_again;
+            ++command.emission;
+            findings_.say_again(command);
+            state_.subjects.mark_dirty(entry);
+        }
+    }
+    for (auto index = over.rbegin(); index != over.rend(); ++index) {
+        ++meta_.rules[entry.subject.findings[*index].rule.value()].retracted;
+        findings_.resolve(entry, *index, Reason::kRetracted);
+    }
+}
 
 Millis backoff(std::uint32_t failures) {
     const std::uint32_t doublings = std::min(failures, 6U);
@@ -43,22 +98,6 @@ Reason reason_of(OutcomeKind kind) {
     }
     return Reason::kNone;
 }
-
-namespace {
-
-/// Remembers that `source` must prove itself past our own write before this subject is judged on
-/// it.
-void remember_write(Subject& subject, SourceId source, BrokerTime time) {
-    for (auto& [written, last] : subject.own_writes) {
-        if (written == source) {
-            last = std::max(last, time);
-            return;
-        }
-    }
-    subject.own_writes.emplace_back(source, time);
-}
-
-}  // namespace
 
 /// One executor had given up for now, and another one has done it all the same. Which of the
 /// subject's objects it was is forgotten by now, so every source of them has to show it.
@@ -115,33 +154,6 @@ void Outcomes::take_outcome(const ItemView& item, const Outcome& outcome) {
         settle_finding(*entry, static_cast<std::size_t>(found - findings.begin()), outcome);
     }
     marks_.mark(*entry);
-}
-
-/// What a live look refused is not ordered again before there is news; what an operator's word
-/// refused waits for his next one.
-void Aftermaths::note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome) {
-    if (outcome.kind != OutcomeKind::kRefused || outcome.retryable) return;
-    // A verification writes nothing: it is the look itself, to be repeated until both agree.
-    if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
-    // What was said since it was ordered is news already.
-    const std::vector<Offset>& rested_on = finding.command->evidence;
-    const Offset newest = rested_on.empty() ? kNoOffset : rested_on.back();
-    const std::vector<Facet>& facets = entry.subject.facets;
-    if (std::any_of(facets.begin(), facets.end(),
-                    [&](const Facet& facet) { return facet.offset > newest; })) {
-        return;
-    }
-    std::vector<Refusal>& refusals = aftermath_of(entry).refusals;
-    std::erase_if(refusals, [&](const Refusal& old) {
-        return old.rule == finding.rule && old.object_id == finding.object_id;
-    });
-    if (refusals.size() >= kMostRefusals) refusals.erase(refusals.begin());
-    Refusal& refusal = refusals.emplace_back();
-    refusal.rule = finding.rule;
-    refusal.object_id = finding.object_id;
-    refusal.said = said_to(*state_.plan, state_.plan->rules[finding.rule.value()], entry.subject,
-                           meta_.settings);
-    for (const SourceState& source : meta_.sources) refusal.epochs.push_back(source.epochs);
 }
 
 /// Is the object another one than its command was about, under the same id (S17)?

@@ -35,7 +35,7 @@ class Outcomes {
           brakes_(brakes) {}
 
     void take_outcome(const ItemView& item, const Outcome& outcome);
-    void tend_commands(Entry& entry);  // judge.cpp
+    void tend_commands(Entry& entry);
 
   private:
     void settle_finding(Entry& entry, std::size_t index, const Outcome& outcome);
@@ -43,7 +43,7 @@ class Outcomes {
     void end_request(Entry& entry, const Finding& finding);
     void late_write(Entry& entry, BrokerTime time);
     void note_write(Entry& entry, const Command& command, OutcomeKind kind, BrokerTime time);
-    bool given_up(const Finding& finding) const;  // judge.cpp
+    bool given_up(const Finding& finding) const;
 
     State& state_;  ///< its subjects are only marked as dirty
     Meta& meta_;

@@ -5,9 +5,11 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/suggest.h"
+#include "engine/core/answer.h"
 #include "engine/core/approvals.h"
 #include "engine/core/brake.h"
 #include "engine/core/enablings.h"
+#include "engine/core/findings.h"
 #include "engine/core/marks.h"
 #include "engine/core/park.h"
 #include "engine/core/quoted.h"
@@ -15,16 +17,11 @@
 #include "engine/model/intake.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trueup::core {
 
 namespace {
-
-/// Is a command of this rule without outcome?
-bool under_way(const Subject& subject, RuleNumber rule) {
-    return std::any_of(subject.findings.begin(), subject.findings.end(),
-                       [&](const Finding& f) { return f.rule == rule && f.command.has_value(); });
-}
 
 bool by_role(const Request& request) { return request.role == "ops" || request.role == "admin"; }
 
@@ -135,12 +132,6 @@ Answer Requests::hold(const Request& request, bool held) {
     return {true, held ? "nothing will be done to it until it is released" : "released"};
 }
 
-bool Brakes::paused(RuleNumber rule) const {
-    return std::any_of(meta_.pauses.begin(), meta_.pauses.end(), [&](const Pause& pause) {
-        return pause.rule == kEveryRule || pause.rule == rule;
-    });
-}
-
 Answer Requests::pause(const ItemView& item, const Request& request) {
     const bool of_all = request.scope.rule.empty();
     const RuleNumber rule = of_all ? kEveryRule : state_.plan->rule(request.scope.rule);
@@ -165,13 +156,6 @@ Answer Requests::resume(const Request& request) {
     meta_.pauses.erase(kept, meta_.pauses.end());
     marks_.judge_all();
     return {true, "resumed"};
-}
-
-Answer no_such_source(const Meta& meta, const Request& request) {
-    std::vector<std::string> names;
-    for (const SourceState& source : meta.sources) names.push_back(source.name);
-    return {false, "there is no source " + quoted(request.scope.source) + "; " +
-                       did_you_mean(request.scope.source, names)};
 }
 
 Answer Requests::relist(const Request& request) {

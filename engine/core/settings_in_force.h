@@ -15,7 +15,6 @@ class Enablings;
 class Marks;
 class Sources;
 
-/// Bodies: settings.cpp.
 class SettingsInForce {
   public:
     SettingsInForce(State& state, const JournalView& record, FoldReport& report, Sources& sources,

@@ -9,6 +9,17 @@
 
 namespace trueup::core {
 
+/// It plays no role any more: what it said says nothing, and it will begin anew if it comes back.
+void Sources::forget_source(SourceId id) {
+    SourceState& source = meta_.sources[id];
+    break_source(source, meta_.broker_now);
+    source.hole = false;
+    source.epochs = source.newest = source.floor = 0;
+    source.quarantine = source.beneath = Quarantine::kNone;
+    source.quarantined_at = 0;
+    source.on_trial = source.believe_next = source.believed = false;
+}
+
 SourceId Sources::source_of(const ItemView& item, const ChangeView& change) {
     for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const SourceState& source = meta_.sources[id];

@@ -22,7 +22,7 @@ class Sources {
     void begin_epoch(SourceState& source, const ChangeView& change);
     void end_epoch(SourceId id, const ChangeView& change);
     void take_progress(SourceState& source, const ItemView& item, const ChangeView& change);
-    void forget_source(SourceId id);  // trust.cpp
+    void forget_source(SourceId id);
 
   private:
     Meta& meta_;

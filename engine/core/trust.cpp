@@ -10,11 +10,11 @@
 #include "engine/core/trust.h"
 
 #include "engine/base/guard.h"
-#include "engine/core/brake.h"
+#include "engine/core/answer.h"
 #include "engine/core/marks.h"
-#include "engine/core/sources.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trueup::core {
 
@@ -137,25 +137,6 @@ void Trust::end_trial() {
     if (meta_.wrong == 0) return;
     marks_.judge_all();  // what was held back for as long as this was not known
     report_.more_work = true;
-}
-
-/// Is there a source on whose word nothing may be taken away?
-bool Brakes::in_doubt() const {
-    for (SourceId id = 0; id < meta_.source_count(); ++id) {
-        if (meta_.settings.sources[id].role != kNoRole && doubted(meta_.sources[id])) return true;
-    }
-    return false;
-}
-
-/// It plays no role any more: what it said says nothing, and it will begin anew if it comes back.
-void Sources::forget_source(SourceId id) {
-    SourceState& source = meta_.sources[id];
-    break_source(source, meta_.broker_now);
-    source.hole = false;
-    source.epochs = source.newest = source.floor = 0;
-    source.quarantine = source.beneath = Quarantine::kNone;
-    source.quarantined_at = 0;
-    source.on_trial = source.believe_next = source.believed = false;
 }
 
 /// An operator vouches for what a source lists.

@@ -28,12 +28,11 @@ class Verdicts {
           awaited_(awaited),
           brakes_(brakes) {}
 
-    void settle(Entry& entry, RuleNumber rule, Verdict verdict);  // findings.cpp
+    void settle(Entry& entry, RuleNumber rule, Verdict verdict);
 
   private:
-    void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);  // findings.cpp
+    void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
 
-    // act.cpp
     bool may_act(Entry& entry, Finding& finding, const Verdict& verdict);
     void ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why);
     void act(Entry& entry, Finding& finding, Verdict& verdict);

@@ -78,7 +78,7 @@ class Tracing {
         return busy;
     }
 
-    /// What settle and may_act make of the verdict (core/findings.cpp, core/act.cpp), in their
+    /// What settle and may_act make of the verdict (core/verdicts.cpp, core/brake.cpp), in their
     /// order.
     void fold(const Verdict& verdict) {
         const Finding* finding = this->finding();

@@ -8,7 +8,8 @@
 namespace trueup {
 
 /// In the order in which they are asked. Up to kCount they are the evaluator's (core/evaluate.h),
-/// behind it the fold's, which may hold what the evaluator would do (core/act.cpp).
+/// behind it the fold's, which may hold what the evaluator would do (core/verdicts.cpp,
+/// core/brake.cpp).
 enum class Stage : std::uint8_t {
     kAsked = 0,  ///< is the rule judged at all: its mode, an ending, what waits for being asked
     kPattern = 1,

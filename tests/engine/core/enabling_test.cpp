@@ -1,5 +1,5 @@
 // Proves that a rule acts by itself only while what it means is what somebody looked at and enabled
-// (core/enabling.cpp, core/rule_text.h; docs/adr/0034).
+// (core/enablings.cpp, core/rule_text.h; docs/adr/0034).
 #include "engine/core/row.h"
 #include "engine/core/rule_text.h"
 #include "policies/shipped.h"

@@ -1,4 +1,4 @@
-// Proves `{now}` in what a step sets: the time at which the command was issued (core/act.cpp,
+// Proves `{now}` in what a step sets: the time at which the command was issued (core/findings.cpp,
 // docs/adr/0033).
 #include "engine/base/rfc3339.h"
 #include "policies/shipped.h"

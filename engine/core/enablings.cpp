@@ -1,9 +1,10 @@
 // Who may act by himself (docs/adr/0034): a rule acts without an approval only while what it means,
 // text for text, is among what somebody looked at and enabled.
+#include "engine/core/enablings.h"
+
 #include "engine/base/guard.h"
 #include "engine/base/suggest.h"
-#include "engine/core/brake.h"
-#include "engine/core/enablings.h"
+#include "engine/core/answer.h"
 #include "engine/core/marks.h"
 
 #include <algorithm>
@@ -22,19 +23,6 @@ void Enabling::add(const Hash128& text) {
 
 void Enabling::take(const Hash128& text) {
     texts.erase(std::remove(texts.begin(), texts.end(), text), texts.end());
-}
-
-bool Brakes::enabled(RuleNumber rule) const {
-    if (!TRUEUP_GUARD("not_enabled_asks")) return true;
-    return meta_.enabling[rule.value()].has(state_.plan->rules[rule.value()].text);
-}
-
-/// Was what carries the ending on enabled at some time since it began, and is not any more? One
-/// that was approved while nobody had enabled its rule goes on.
-bool Brakes::withdrawn(const Ending& ending) const {
-    const Enabling& enabling = meta_.enabling[ending.by.value()];
-    return !enabling.has(state_.plan->rules[ending.by.value()].text) &&
-           enabling.left >= ending.since;
 }
 
 /// Those rules mean something else from now on than by the former plan.
@@ -119,12 +107,6 @@ std::string Enablings::against_enabling(const NamedRule& named, Offset seen) con
                " finds (journal offset " + std::to_string(looked.value()) + "): look again";
     }
     return {};
-}
-
-std::string not_yet_written(const Meta& meta, Offset seen) {
-    if (seen <= meta.applied) return {};
-    return "journal offset " + std::to_string(seen.value()) + " lies beyond the journal's end (" +
-           std::to_string(meta.applied.value()) + "): it does not exist yet";
 }
 
 Answer Enablings::enable(const Request& request) {

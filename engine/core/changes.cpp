@@ -1,7 +1,8 @@
 // What a source says of one object becomes the facet of that object. Versions are compared before
 // anything is parsed: within one object an older word never overwrites a newer one (design §4.7).
-#include "engine/base/guard.h"
 #include "engine/core/changes.h"
+
+#include "engine/base/guard.h"
 #include "engine/core/ending.h"
 #include "engine/core/findings.h"
 #include "engine/core/marks.h"
@@ -9,6 +10,7 @@
 #include "engine/core/sources.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trueup::core {
 
@@ -85,17 +87,6 @@ void Changes::take_change(const ItemView& item, const ChangeView& change, Entry*
         case ChangeKind::kUnspecified:
             return;
     }
-}
-
-/// The subject, made if it is new, with the epochs that are still on their way counted in.
-Marks::Entry& Marks::subject_of(std::string_view key, Entry* seems) {
-    Entry* entry = state_.subjects.find(key, seems);
-    if (entry == nullptr) {
-        entry = &state_.subjects.at(key);
-        ++meta_.subjects;
-    }
-    if (!meta_.sweeps.empty()) apply_sweeps(*entry);
-    return *entry;
 }
 
 /// The facet of this object; a new one is absent, so that any word on it is news.

@@ -1,23 +1,31 @@
-// What a verdict proposes becomes a command: whether anything holds it (a mode, an operator, a
-// window, an approval that there is not, a budget), and its order in the name of the finding.
-#include "engine/base/guard.h"
-#include "engine/base/rfc3339.h"
-#include "engine/core/awaited.h"
+// What holds an act: a mode, an operator, a window, a budget, a source in doubt, an approval that
+// there is not.
 #include "engine/core/brake.h"
+
+#include "engine/base/guard.h"
 #include "engine/core/budget.h"
-#include "engine/core/command_id.h"
-#include "engine/core/edges.h"
 #include "engine/core/ending.h"
-#include "engine/core/endings.h"
-#include "engine/core/findings.h"
-#include "engine/core/marks.h"
 #include "engine/core/row.h"
-#include "engine/core/verdicts.h"
 #include "engine/core/windows.h"
 
 #include <algorithm>
 
 namespace trueup::core {
+
+/// May the rule have anything done as it is set?
+bool Brakes::acting(RuleNumber rule) const { return acts(meta_.settings.rules[rule.value()].mode); }
+
+/// Is the finding's command not to be said again: does its rule not act any more, or did an
+/// operator say stop?
+bool Brakes::stopped(const Subject& subject, const Finding& finding) const {
+    const RuleNumber rule = ends(subject, finding) ? subject.ending->by : finding.rule;
+    if (!acting(rule) && TRUEUP_GUARD("mode_stops_commands")) return true;
+    // Executors refuse it, too.
+    const bool former = finding.command->issued < meta_.enabling[rule.value()].turned;
+    if (former && TRUEUP_GUARD("former_texts_stop")) return true;
+    return (subject.held && TRUEUP_GUARD("operator_hold")) ||
+           (paused(rule) && TRUEUP_GUARD("pause"));
+}
 
 /// What holds the command that the verdict proposes, if anything does. Changes nothing.
 Brake Brakes::brake_on(const Subject& subject, const Finding& finding,
@@ -48,21 +56,6 @@ Brake Brakes::brake_on(const Subject& subject, const Finding& finding,
     Wait turn;
     turn.turn = Turn{finding.rule, finding.since};
     return {Stage::kBudget, Reason::kBudget, turn};
-}
-
-/// Does nothing hold the command that the verdict proposes? If something does, the finding says
-/// what.
-bool Verdicts::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
-    const Brake brake = brakes_.brake_on(entry.subject, finding, verdict);
-    if (brake.stage == Stage::kAct) return true;
-    if (brake.stage == Stage::kRetry) return false;
-    if (!brake.wait.empty()) awaited_.wait_for(brake.wait);
-    if (brake.stage == Stage::kApproval) {
-        ask_approval(entry, finding, verdict, brake.reason);
-    } else {
-        findings_.set_waiting(entry, finding, brake.reason);
-    }
-    return false;
 }
 
 /// Has a live look refused this before, without any news since? It would refuse again.
@@ -114,20 +107,6 @@ Reason Brakes::unapproved(const Finding& finding, const Verdict& verdict) const 
     return asks ? verdict.reason : unlooked ? Reason::kNotEnabled : Reason::kApproval;
 }
 
-/// Keeps what is proposed, so that an approval is of that.
-void Verdicts::ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why) {
-    const Hash128 proposal = hash_of(*verdict.command);
-    const bool other = brakes_.moved(finding, proposal);
-    if (other || finding.proposal.none()) {
-        finding.proposal = proposal;
-        finding.approved = false;
-        state_.subjects.mark_dirty(entry);
-    }
-    const bool asked_already = finding.state != FindingState::kUnspecified && finding.reason == why;
-    findings_.set_waiting(entry, finding, why);
-    if (other && asked_already) findings_.note_edge(entry, finding);
-}
-
 /// The budget has room, and nobody has waited for it longer.
 bool Brakes::has_turn(RuleNumber rule, const Finding& finding) const {
     const Budget& budget = meta_.settings.rules[rule.value()].budget;
@@ -137,50 +116,36 @@ bool Brakes::has_turn(RuleNumber rule, const Finding& finding) const {
     return !next || *next >= finding.since;
 }
 
-void Verdicts::act(Entry& entry, Finding& finding, Verdict& verdict) {
-    finding.more = verdict.more;
-    finding.approved = false;  // spent
-    finding.proposal = {};
-    if (!verdict.harmless) {
-        spend(meta_.settings.rules[finding.rule.value()].budget, meta_,
-              meta_.rules[finding.rule.value()].spending);
-    }
-    if (verdict.more && !state_.plan->rules[finding.rule.value()].ending.empty()) {
-        endings_.begin_ending(entry, finding, *verdict.command);
-    }
-    // Executors follow the windows by the expiry: none of them acts after the window has closed.
-    const Millis lasts =
-        std::min(meta_.settings.command_ttl, closes_in(meta_.settings.windows, meta_.broker_now));
-    findings_.issue(entry, finding, std::move(*verdict.command), lasts);
-    if (entry.subject.ending) marks_.count(entry);
+/// May the rule that carries it on do so?
+bool Brakes::goes_on(const Ending& ending) const {
+    return acting(ending.by) && (!withdrawn(ending) || !TRUEUP_GUARD("disabled_ending_halts"));
 }
 
-/// Orders it, in the name of the finding.
-void Findings::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts) {
-    const bool ends_it = ends(entry.subject, finding);
-    const RuleNumber rule = ends_it ? entry.subject.ending->by : finding.rule;
-    Command command;
-    command.id = make_command_id(meta_, record_.offset, index_);
-    command.policy = meta_.settings.policy;
-    command.rule = state_.plan->rules[rule.value()].name;
-    command.finding_id = finding.id;
-    command.subject = entry.subject.key;
-    command.draft = std::move(draft);
-    command.issued = meta_.broker_now;
-    for (Assignment& set : command.draft.action.sets) {
-        if (set.now) set.value = rfc3339(to_millis(command.issued));
+bool Brakes::enabled(RuleNumber rule) const {
+    if (!TRUEUP_GUARD("not_enabled_asks")) return true;
+    return meta_.enabling[rule.value()].has(state_.plan->rules[rule.value()].text);
+}
+
+/// Was what carries the ending on enabled at some time since it began, and is not any more? One
+/// that was approved while nobody had enabled its rule goes on.
+bool Brakes::withdrawn(const Ending& ending) const {
+    const Enabling& enabling = meta_.enabling[ending.by.value()];
+    return !enabling.has(state_.plan->rules[ending.by.value()].text) &&
+           enabling.left >= ending.since;
+}
+
+/// Is there a source on whose word nothing may be taken away?
+bool Brakes::in_doubt() const {
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
+        if (meta_.settings.sources[id].role != kNoRole && doubted(meta_.sources[id])) return true;
     }
-    command.not_after = meta_.broker_now + lasts;
-    put_evidence(entry.subject, command.evidence);
-    finding.command = command;
-    finding.state = FindingState::kCommanded;
-    finding.reason = Reason::kNone;
-    finding.emit_again = meta_.now + meta_.settings.emit_again;
-    ++meta_.rules[finding.rule.value()].commands;
-    ++meta_.outbox;
-    note_edge(entry, finding);
-    ++index_;
-    report_.commands.push_back(std::move(command));
+    return false;
+}
+
+bool Brakes::paused(RuleNumber rule) const {
+    return std::any_of(meta_.pauses.begin(), meta_.pauses.end(), [&](const Pause& pause) {
+        return pause.rule == kEveryRule || pause.rule == rule;
+    });
 }
 
 }  // namespace trueup::core

@@ -1,15 +1,17 @@
-// One subject is judged by the rules that may have something to say of it; what it waits for then,
-// and what is kept of what it came through.
+// One subject is judged by the rules that may have something to say of it.
+#include "engine/core/judging.h"
+
 #include "engine/base/guard.h"
 #include "engine/core/aftermaths.h"
 #include "engine/core/awaited.h"
 #include "engine/core/brake.h"
-#include "engine/core/ending.h"
+#include "engine/core/carrying_on.h"
 #include "engine/core/endings.h"
 #include "engine/core/findings.h"
-#include "engine/core/judging.h"
+#include "engine/core/marks.h"
 #include "engine/core/outcomes.h"
 #include "engine/core/rule_set.h"
+#include "engine/core/verdicts.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +21,7 @@ namespace trueup::core {
 namespace {
 
 constexpr Millis kRequestHolds{86'400'000};
+
 constexpr std::size_t kMostEnds = 16;  // that a ledger needs to know: backoffs stop growing sooner
 
 /// Those that the bits do not rule out.
@@ -44,17 +47,6 @@ void add_open(const Plan& plan, const Subject& subject, RuleSet& rules) {
 }
 
 }  // namespace
-
-References Marks::references() {
-    return {meta_.sources,
-            meta_.broker_now,
-            meta_.watched_since,
-            meta_.tallies,
-            counting(),
-            [this](SourceId source, std::string_view name) -> const Subject& {
-                return about(source, name);
-            }};
-}
 
 void Judging::judge(Marks::Marked& marked) {
     Entry& entry = *marked.entry;
@@ -135,27 +127,6 @@ void Judging::expire_request(Entry& entry) {
     state_.subjects.mark_dirty(entry);
 }
 
-/// May the rule have anything done as it is set?
-bool Brakes::acting(RuleNumber rule) const { return acts(meta_.settings.rules[rule.value()].mode); }
-
-/// Is the finding's command not to be said again: does its rule not act any more, or did an
-/// operator say stop?
-bool Brakes::stopped(const Subject& subject, const Finding& finding) const {
-    const RuleNumber rule = ends(subject, finding) ? subject.ending->by : finding.rule;
-    if (!acting(rule) && TRUEUP_GUARD("mode_stops_commands")) return true;
-    // Executors refuse it, too.
-    const bool former = finding.command->issued < meta_.enabling[rule.value()].turned;
-    if (former && TRUEUP_GUARD("former_texts_stop")) return true;
-    return (subject.held && TRUEUP_GUARD("operator_hold")) ||
-           (paused(rule) && TRUEUP_GUARD("pause"));
-}
-
-Aftermath& Aftermaths::aftermath_of(Entry& entry) {
-    if (!entry.subject.aftermath) entry.subject.aftermath = Aftermath{};
-    state_.subjects.mark_dirty(entry);
-    return *entry.subject.aftermath;
-}
-
 void Judging::judge_rules(Entry& entry, const Word& word) {
     const Plan& plan = *state_.plan;
     const Subject& subject = entry.subject;
@@ -207,10 +178,6 @@ void Judging::keep_ledger(Entry& entry, Word& word) {
     word = facts_.word;
 }
 
-void Awaited::wait_for(const Wait& wait) {
-    if (std::find(waits_.begin(), waits_.end(), wait) == waits_.end()) waits_.push_back(wait);
-}
-
 /// A write that its source has proven itself past is in view.
 void Judging::forget_seen_writes(Entry& entry) {
     auto& writes = entry.subject.own_writes;
@@ -220,102 +187,6 @@ void Judging::forget_seen_writes(Entry& entry) {
     const auto kept = std::remove_if(writes.begin(), writes.end(), seen);
     if (kept == writes.end()) return;
     writes.erase(kept, writes.end());
-    state_.subjects.mark_dirty(entry);
-}
-
-/// Registers what the verdicts wait for now in place of what they waited for before.
-void Awaited::renew_waits(Entry& entry) {
-    Subject& subject = entry.subject;
-    // A wait that woke this subject was taken out of the table: then also when nothing differs.
-    if (waits_ == subject.waits && !entry.woken) return;
-    const auto goes_on = [&](const std::vector<Wait>& waits, const Wait& wait) {
-        return !entry.woken && std::find(waits.begin(), waits.end(), wait) != waits.end();
-    };
-    for (const Wait& wait : subject.waits) {
-        if (!goes_on(waits_, wait)) state_.waits.remove(subject.key, wait);
-    }
-    for (const Wait& wait : waits_) {
-        if (!goes_on(subject.waits, wait)) state_.waits.add(subject.key, wait);
-    }
-    if (waits_ == subject.waits) return;
-    subject.waits = waits_;
-    state_.subjects.mark_dirty(entry);
-}
-
-/// May nobody carry this finding's command out any more, so that another one may follow?
-bool Outcomes::given_up(const Finding& finding) const {
-    return meta_.broker_now > finding.command->not_after + meta_.settings.max_broker_skew;
-}
-
-/// Emits commands without an outcome once more, and gives up those that no executor may take now.
-void Outcomes::tend_commands(Entry& entry) {
-    std::vector<std::size_t> over;
-    for (Finding& finding : entry.subject.findings) {
-        if (!finding.command) continue;
-        Command& command = *finding.command;
-        if (given_up(finding)) {
-            ++meta_.rules[finding.rule.value()]
-                  .outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)];
-            --meta_.outbox;
-            state_.subjects.mark_dirty(entry);
-            if (ends(entry.subject, finding)) {
-                endings_.settle_step(entry, finding, OutcomeKind::kExpired, false,
-                                     meta_.broker_now);
-                continue;
-            }
-            if (of_a_former(entry.subject, finding)) {
-                over.push_back(static_cast<std::size_t>(&finding - entry.subject.findings.data()));
-                continue;
-            }
-            finding.emit_again = JournalTime{};
-            findings_.set_waiting(entry, finding, Reason::kExpired);
-            finding.command.reset();  // after the edge, which names the command that just ended
-        } else if (brakes_.stopped(entry.subject, finding)) {
-            continue;
-        } else if (meta_.now >= finding.emit_again && TRUEUP_GUARD("outbox_until_outcome")) {
-            finding.emit_again = meta_.now + meta_.settings.emit_again;
-            ++command.emission;
-            findings_.say_again(command);
-            state_.subjects.mark_dirty(entry);
-        }
-    }
-    for (auto index = over.rbegin(); index != over.rend(); ++index) {
-        ++meta_.rules[entry.subject.findings[*index].rule.value()].retracted;
-        findings_.resolve(entry, *index, Reason::kRetracted);
-    }
-}
-
-/// Has anything that the rule reads been said since, or everything been listed anew?
-bool Aftermaths::news_since(const Subject& subject, const Refusal& refusal) const {
-    const PlanRule& rule = state_.plan->rules[refusal.rule.value()];
-    if (said_to(*state_.plan, rule, subject, meta_.settings) != refusal.said) return true;
-    for (SourceId id = 0; id < meta_.source_count(); ++id) {
-        if (meta_.settings.sources[id].role == kNoRole) continue;
-        const bool known = id < refusal.epochs.size();
-        if (known && refusal.epochs[id] == meta_.sources[id].epochs) return false;
-    }
-    return true;
-}
-
-/// Forgets what is of no use any more: refusals behind which there is news, and an ending whose row
-/// says something else by now, or has a pod again.
-void Aftermaths::tend_aftermath(Entry& entry) {
-    Subject& subject = entry.subject;
-    Aftermath& after = *subject.aftermath;
-    const std::size_t before = after.refusals.size();
-    std::erase_if(after.refusals,
-                  [&](const Refusal& refusal) { return news_since(subject, refusal); });
-    bool changed = after.refusals.size() != before;
-    if (after.ended && over(subject, *after.ended)) {
-        after.ended.reset();
-        changed = true;
-    }
-    if (after.quiet_until != BrokerTime{} && after.quiet_until < meta_.broker_now) {
-        after.quiet_until = {};
-        changed = true;
-    }
-    if (!changed) return;
-    if (after == Aftermath{}) subject.aftermath.reset();
     state_.subjects.mark_dirty(entry);
 }
 

@@ -1,9 +1,10 @@
 // Settings that come into force: whether this build can go by them, the numbers that they give to
 // rules and sources, and what changes with them.
+#include "engine/core/settings_in_force.h"
+
 #include "engine/base/guard.h"
 #include "engine/core/enablings.h"
 #include "engine/core/marks.h"
-#include "engine/core/settings_in_force.h"
 #include "engine/core/sources.h"
 
 #include <algorithm>
@@ -64,6 +65,15 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest, std::uint32_
     return {};
 }
 
+/// The numbers, a byte each, of the rules that mean something else than before.
+std::string changed_rules(const Plan& before, const Plan& after) {
+    std::string numbers;
+    for (std::size_t i = 0; i < before.rules.size(); ++i) {
+        if (before.rules[i].text != after.rules[i].text) numbers += static_cast<char>(i);
+    }
+    return numbers;
+}
+
 }  // namespace
 
 std::string flaw_of(const Settings& settings, std::uint32_t newest) {
@@ -80,19 +90,6 @@ void adopt_meta(State& state, Meta meta) {
         flaw_of(state.meta.settings, state.newest_logic, ++state.plans, state.plan);
     if (!flaw.empty()) state.halted = "the journal of these rows" + flaw;
 }
-
-namespace {
-
-/// The numbers, a byte each, of the rules that mean something else than before.
-std::string changed_rules(const Plan& before, const Plan& after) {
-    std::string numbers;
-    for (std::size_t i = 0; i < before.rules.size(); ++i) {
-        if (before.rules[i].text != after.rules[i].text) numbers += static_cast<char>(i);
-    }
-    return numbers;
-}
-
-}  // namespace
 
 /// Of sources that left, and of those whose objects are filed by another key now: that is another
 /// view of the world, until it was listed anew.

@@ -1,6 +1,9 @@
 // A pass: the proof, again and again, that everything was looked at (design §5, G14).
-#include "engine/core/enablings.h"
 #include "engine/core/passes.h"
+
+#include "engine/core/enablings.h"
+
+#include <utility>
 
 namespace trueup::core {
 

@@ -1,10 +1,11 @@
 // An ending from its birth to its end: the stages that it enters, the steps that it passes, and
 // what its commands came to.
+#include "engine/core/endings.h"
+
 #include "engine/core/aftermaths.h"
 #include "engine/core/brake.h"
 #include "engine/core/edges.h"
 #include "engine/core/ending.h"
-#include "engine/core/endings.h"
 #include "engine/core/findings.h"
 #include "engine/core/marks.h"
 #include "engine/core/outcomes.h"
@@ -12,6 +13,12 @@
 #include <utility>
 
 namespace trueup::core {
+
+std::span<const PlanStep> Endings::steps_of(const Ending& ending) const {
+    const PlanRule& rule = state_.plan->rules[ending.by.value()];
+    if (rule.ending_hash != ending.steps) return {};
+    return rule.ending;
+}
 
 void Endings::enter(Ending& ending, Ending::Stage stage) {
     --meta_.endings[static_cast<std::size_t>(ending.stage)];

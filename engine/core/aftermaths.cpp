@@ -1,0 +1,97 @@
+// What is remembered of what a subject came through, and until when.
+#include "engine/core/aftermaths.h"
+
+#include "engine/core/ending.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+namespace {
+
+constexpr std::size_t kMostRefusals = 16;  // that a subject remembers
+
+}  // namespace
+
+Aftermath& Aftermaths::aftermath_of(Entry& entry) {
+    if (!entry.subject.aftermath) entry.subject.aftermath = Aftermath{};
+    state_.subjects.mark_dirty(entry);
+    return *entry.subject.aftermath;
+}
+
+/// Has anything that the rule reads been said since, or everything been listed anew?
+bool Aftermaths::news_since(const Subject& subject, const Refusal& refusal) const {
+    const PlanRule& rule = state_.plan->rules[refusal.rule.value()];
+    if (said_to(*state_.plan, rule, subject, meta_.settings) != refusal.said) return true;
+    for (SourceId id = 0; id < meta_.source_count(); ++id) {
+        if (meta_.settings.sources[id].role == kNoRole) continue;
+        const bool known = id < refusal.epochs.size();
+        if (known && refusal.epochs[id] == meta_.sources[id].epochs) return false;
+    }
+    return true;
+}
+
+/// Forgets what is of no use any more: refusals behind which there is news, and an ending whose row
+/// says something else by now, or has a pod again.
+void Aftermaths::tend_aftermath(Entry& entry) {
+    Subject& subject = entry.subject;
+    Aftermath& after = *subject.aftermath;
+    const std::size_t before = after.refusals.size();
+    std::erase_if(after.refusals,
+                  [&](const Refusal& refusal) { return news_since(subject, refusal); });
+    bool changed = after.refusals.size() != before;
+    if (after.ended && over(subject, *after.ended)) {
+        after.ended.reset();
+        changed = true;
+    }
+    if (after.quiet_until != BrokerTime{} && after.quiet_until < meta_.broker_now) {
+        after.quiet_until = {};
+        changed = true;
+    }
+    if (!changed) return;
+    if (after == Aftermath{}) subject.aftermath.reset();
+    state_.subjects.mark_dirty(entry);
+}
+
+/// Does the row that an ending wrote say something else by now, or is there a pod for it again?
+bool Aftermaths::over(const Subject& subject, const Ended& ended) const {
+    if (!subject.own_writes.empty()) return false;  // what is in view may be from before it
+    const std::span<const PlanStep> steps = state_.plan->rules[ended.rule.value()].ending;
+    if (steps.empty()) return true;
+    const SourceId taken = meta_.settings.source(steps.front().role);
+    const bool again =
+        std::any_of(subject.facets.begin(), subject.facets.end(),
+                    [&](const Facet& facet) { return facet.source == taken && stays(facet); });
+    const Facet* row = shown(subject, meta_.settings.source(steps.back().role), ended.object_id);
+    return again || row == nullptr || !row->present() ||
+           !has_values(*state_.plan, meta_.settings, steps.back(), subject, *row);
+}
+
+/// What a live look refused is not ordered again before there is news; what an operator's word
+/// refused waits for his next one.
+void Aftermaths::note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome) {
+    if (outcome.kind != OutcomeKind::kRefused || outcome.retryable) return;
+    // A verification writes nothing: it is the look itself, to be repeated until both agree.
+    if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
+    // What was said since it was ordered is news already.
+    const std::vector<Offset>& rested_on = finding.command->evidence;
+    const Offset newest = rested_on.empty() ? kNoOffset : rested_on.back();
+    const std::vector<Facet>& facets = entry.subject.facets;
+    if (std::any_of(facets.begin(), facets.end(),
+                    [&](const Facet& facet) { return facet.offset > newest; })) {
+        return;
+    }
+    std::vector<Refusal>& refusals = aftermath_of(entry).refusals;
+    std::erase_if(refusals, [&](const Refusal& old) {
+        return old.rule == finding.rule && old.object_id == finding.object_id;
+    });
+    if (refusals.size() >= kMostRefusals) refusals.erase(refusals.begin());
+    Refusal& refusal = refusals.emplace_back();
+    refusal.rule = finding.rule;
+    refusal.object_id = finding.object_id;
+    refusal.said = said_to(*state_.plan, state_.plan->rules[finding.rule.value()], entry.subject,
+                           meta_.settings);
+    for (const SourceState& source : meta_.sources) refusal.epochs.push_back(source.epochs);
+}
+
+}  // namespace trueup::core
