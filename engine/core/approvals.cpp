@@ -93,12 +93,12 @@ Answer Approvals::dismiss(const Request& request) {
     }
     marks_.mark(*entry);
     if (count == 0) return {true, "the request " + quoted(withdrawn) + " is withdrawn"};
-    // Of several objects that it was asked of, one is being seen to.
-    const bool goes_on = entry->subject.request && withdrawn.empty() && !scope.finding_id;
-    return {true, many(count) + " dismissed until the disagreement is gone" +
-                      (goes_on ? "; the request " + quoted(entry->subject.request->name) +
-                                     " goes on, since its command is under way"
-                               : "")};
+    // Not meant, or its command is under way.
+    const bool goes_on = entry->subject.request.has_value();
+    return {
+        true,
+        many(count) + " dismissed until the disagreement is gone" +
+            (goes_on ? "; the request " + quoted(entry->subject.request->name) + " goes on" : "")};
 }
 
 /// What is half done is left so only by an operator who says that he knows.
