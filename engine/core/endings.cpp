@@ -78,9 +78,7 @@ void Endings::close_ending(Entry& entry, Reason reason) {
         aftermaths_.aftermath_of(entry).ended = Ended{ending.rule, ending.target};
     }
     // It was asked of what has ended, and not of what came in its place.
-    const bool asked = state_.plan->rules[ending.by.value()].asked_by(subject.request);
-    if (reason == Reason::kDone || (reason == Reason::kSuperseded && asked))
-        subject.request.reset();
+    if (reason == Reason::kDone || reason == Reason::kSuperseded) subject.request.reset();
     const Finding& face = findings_.open(entry, ending.rule, ending.object_id);
     findings_.resolve(entry, static_cast<std::size_t>(&face - subject.findings.data()), reason);
     forget_ending(entry);

@@ -58,8 +58,8 @@ void Judging::judge(Marks::Marked& marked) {
     if (state_.plan->ledger) keep_ledger(entry, marked.word);
     if (found) findings_.void_dismissals(entry);
     if (subject.aftermath) aftermaths_.tend_aftermath(entry);
-    if (subject.request) expire_request(entry);
     if (subject.ending) carrying_on_.tend_ending(entry);
+    if (subject.request) expire_request(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {
         judge_rules(entry, marked.word);
     }

@@ -167,7 +167,9 @@ bool Outcomes::of_a_former(const Subject& subject, const Finding& finding) {
 /// What was asked for once is done once, whatever comes in the place of what it was done to.
 void Outcomes::end_request(Entry& entry, const Finding& finding) {
     const PlanRule& rule = state_.plan->rules[finding.rule.value()];
-    if (rule.asked_by(entry.subject.request)) entry.subject.request.reset();
+    // A verification is only a look.
+    const bool wrote = finding.command->draft.action.kind != Action::Kind::kVerifyGone;
+    if (wrote && rule.asked_by(entry.subject.request)) entry.subject.request.reset();
 }
 
 void Outcomes::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {

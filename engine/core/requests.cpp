@@ -25,6 +25,16 @@ namespace {
 
 bool by_role(const Request& request) { return request.role == "ops" || request.role == "admin"; }
 
+/// What the same request was before goes on to hold of it.
+void renew(StandingRequest& now, const StandingRequest& former, bool begun) {
+    // Somebody with a role asked for it, whoever owns it by then.
+    if (now.owners && !former.owners) {
+        now.by = former.by;
+        now.owners = false;
+    }
+    if (begun) now.target = former.target;
+}
+
 }  // namespace
 
 void Requests::take_request(const ItemView& item, const Request& request) {
@@ -189,9 +199,16 @@ std::string Requests::against(const Entry& entry, const Request& request, RuleNu
                " is set to " + std::string(name_of(meta_.settings.rules[number.value()].mode)) +
                "; set its mode to approve or enforce";
     }
-    if (subject.request && subject.request->name != rule.requested) {
+    const auto& standing = subject.request;
+    // One that the policy does not know any more is over as soon as somebody looks at it.
+    const bool known = standing && rule_for(standing->name) != kEveryRule;
+    if (known && standing->name != rule.requested) {
         return subject.request->by + " asked for " + quoted(subject.request->name) +
                ", and that is not done yet: wait for it, or dismiss it";
+    }
+    const bool others = known && standing->owners && standing->by != request.issued_by;
+    if (others && !by_role(request) && owned_by(*state_.plan, rule, facts_, standing->by)) {
+        return standing->by + " asked for it already";
     }
     const bool same = subject.ending && rule.ending_hash == subject.ending->steps;
     if (subject.ending && !same) {
@@ -213,26 +230,28 @@ Answer Requests::make_request(const Request& request) {
     const PlanRule& rule = state_.plan->rules[number.value()];
     if (std::string why = against(*entry, request, number); !why.empty()) return {false, why};
     Subject& subject = entry->subject;
-    if (under_way(subject, number)) return {true, rule.name + " is carrying it out already"};
     const Boxed<StandingRequest> former = subject.request;
-    // Somebody with a role asked for it, whoever owns it by then.
-    const bool stays = former && !former->owners && !by_role(request);
+    // As his who asks now, and not as theirs who asked before.
     subject.request = StandingRequest{name, request.issued_by, !by_role(request), meta_.now};
-    // If that one comes to nothing, what was asked for now is still to be done.
-    if (subject.ending) {
-        if (stays) subject.request = former;
-        return join_ending(*entry, number);
-    }
     const Verdict verdict = state_.judge(
         {*state_.plan, subject, facts_, marks_.references(), meta_.settings, number, meta_.now});
-    if (verdict.kind == Verdict::Kind::kHealthy) {
+    // If what is under way comes to nothing, what was asked for now is still to be done.
+    const bool begun = subject.ending || under_way(subject, number);
+    if (verdict.kind == Verdict::Kind::kHealthy && !begun) {
         subject.request = former;
         return {false, "there is nothing to do: " + rule.name + " does not apply to " +
                            quoted(key) + "; `trueup why` says why"};
     }
-    if (stays) subject.request = former;
+    if (former && former->name == name) renew(*subject.request, *former, begun);
+    if (subject.ending) return join_ending(*entry, number);
+    // What was dismissed was another request's.
+    if (!former) {
+        std::erase_if(subject.findings,
+                      [&](const Finding& f) { return f.rule == number && f.dismissed; });
+    }
     state_.subjects.mark_dirty(*entry);
     marks_.mark(*entry);
+    if (begun) return {true, rule.name + " is carrying it out already"};
     const bool asks = meta_.settings.rules[number.value()].mode == Mode::kApprove;
     if (brakes_.enabled(number) && !asks) return {true, rule.name + " carries it out"};
     return {true, rule.name + " carries it out once an operator approves it: " +

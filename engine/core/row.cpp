@@ -138,16 +138,19 @@ void fields(A& a, Of<A, Ledger>& ledger) {
     });
 }
 
-/// Whether it is of owners only, and, two more, that a name follows: older rows have none, and mean
-/// `terminate`.
+/// Beside whether it is of owners only: that a name follows, and a target. Older rows have neither,
+/// and mean `terminate`.
 constexpr std::uint64_t kNameFollows = 2;
+constexpr std::uint64_t kTargetFollows = 4;
 
 void fields(ByteWriter& out, const StandingRequest& request) {
     const bool named = request.name != kTerminateName;
     out.text(request.by);
-    out.number((request.owners ? 1U : 0U) + (named ? kNameFollows : 0U));
+    out.number((request.owners ? 1U : 0U) + (named ? kNameFollows : 0U) +
+               (request.target.empty() ? 0U : kTargetFollows));
     if (named) out.text(request.name);
     out.time(request.since);
+    if (!request.target.empty()) out.text(request.target);
 }
 void fields(ByteReader& in, StandingRequest& request) {
     in.text(request.by);
@@ -155,6 +158,7 @@ void fields(ByteReader& in, StandingRequest& request) {
     request.owners = (word & 1U) != 0;
     if ((word & kNameFollows) != 0) in.text(request.name);
     in.time(request.since);
+    if ((word & kTargetFollows) != 0) in.text(request.target);
 }
 
 template <typename A>

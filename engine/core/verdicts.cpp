@@ -18,6 +18,17 @@
 
 namespace trueup::core {
 
+namespace {
+
+/// Would the rule act now on another object than the one that it was asked about?
+bool of_another(const StandingRequest& request, const Verdict& verdict) {
+    const bool names_one =
+        verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
+    return names_one && !request.target.empty() && verdict.object_id != request.target;
+}
+
+}  // namespace
+
 /// Does nothing hold the command that the verdict proposes? If something does, the finding says
 /// what.
 bool Verdicts::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
@@ -55,7 +66,10 @@ void Verdicts::act(Entry& entry, Finding& finding, Verdict& verdict) {
         spend(meta_.settings.rules[finding.rule.value()].budget, meta_,
               meta_.rules[finding.rule.value()].spending);
     }
-    if (verdict.more && !state_.plan->rules[finding.rule.value()].ending.empty()) {
+    const PlanRule& rule = state_.plan->rules[finding.rule.value()];
+    auto& request = entry.subject.request;
+    if (rule.asked_by(request) && request->target.empty()) request->target = finding.object_id;
+    if (verdict.more && !rule.ending.empty()) {
         endings_.begin_ending(entry, finding, *verdict.command);
     }
     // Executors follow the windows by the expiry: none of them acts after the window has closed.
@@ -68,12 +82,15 @@ void Verdicts::act(Entry& entry, Finding& finding, Verdict& verdict) {
 void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     const bool nothing = verdict.kind == Verdict::Kind::kHealthy && verdict.wait == Wait{};
     if (nothing && entry.subject.findings.empty() && !entry.subject.request) return;
+    auto& request = entry.subject.request;
+    const bool asked = state_.plan->rules[rule.value()].asked_by(request);
+    // What it did may be in view before it is reported: nothing more is done before that.
+    if (asked && under_way(entry.subject, rule)) return;
+    if (asked && of_another(*request, verdict)) verdict = Verdict::healthy();
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) awaited_.wait_for(verdict.wait);
-    if (verdict.kind == Verdict::Kind::kHealthy &&
-        state_.plan->rules[rule.value()].asked_by(entry.subject.request) &&
-        !under_way(entry.subject, rule)) {
-        entry.subject.request.reset();  // there is nothing to do any more
+    if (asked && verdict.kind == Verdict::Kind::kHealthy) {
+        request.reset();  // there is nothing to do any more
         state_.subjects.mark_dirty(entry);
     }
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;

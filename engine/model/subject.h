@@ -85,6 +85,9 @@ struct StandingRequest {
     /// Only owning it gave the right to: it holds as long as it is theirs.
     bool owners = false;
     JournalTime since{};
+    /// The object that a command was ordered about first: of another one it was not asked. Empty:
+    /// of none yet.
+    std::string target = {};
     bool operator==(const StandingRequest&) const = default;
 };
 

@@ -42,7 +42,12 @@ rules:
     grace: 0s
     acknowledge: [no_grace]
     when: {rows: {one: {state: [UP, RESTARTING]}}, pods: one}
-    do: [{delete: pods}, {update: rows, set: {state: DOWN}}]
+    do: &end [{delete: pods}, {update: rows, set: {state: DOWN}}]
+  worn_out:
+    finds: it has run for an hour
+    when: {rows: {one: {state: [UP, RESTARTING]}}, pods: one}
+    past: rows.restarted_at + 1h
+    do: *end
 )";
 
 constexpr const char* kUp =
@@ -146,6 +151,62 @@ TEST(NamedRequest, IsNotCarriedOutOnWhatComesInThePlaceOfWhatItWasAskedOf) {
                     "130s pod w-1 uid=b\n"
                     "300s quiet\n"
                     "=> 126s resolved evict_requested w-1 a: done\n"),
+              "");
+}
+
+// Symptom: as long as nobody had reported that the first pod was deleted, its successor was, too.
+TEST(NamedRequest, IsNotCarriedOutOnASuccessorThatIsSeenBeforeTheOutcome) {
+    for (const char* outcome : {"done", "refused"}) {
+        const bool done = std::string(outcome) == "done";
+        EXPECT_EQ(flaws("120s request evict w-1 by=ann\n"
+                        "122s quiet\n"
+                        "=> 120s commanded evict_requested w-1 a\n"
+                        "=> 120s delete_pod w-1 a\n"
+                        "123s pod-gone w-1 uid=a\n"
+                        "124s pod w-1 uid=b\n"
+                        "128s quiet\n"
+                        "=> nothing\n"
+                        "129s outcome w-1 " +
+                        std::string(outcome) +
+                        "\n"
+                        "300s quiet\n"
+                        "=> 129s resolved evict_requested w-1 a: " +
+                        (done ? "done" : "refused") + "\n"),
+                  "")
+            << outcome;
+    }
+}
+
+// Symptom: what was asked for while an ending was under way deleted the pod that came in its place.
+TEST(NamedRequest, ThatJoinedAnEndingIsOverWithIt) {
+    EXPECT_EQ(flaws("112s row w-1 pk=1 state=UP owner=ann restarted_at=-58m\n"
+                    "136s quiet\n"
+                    "=> 132s commanded worn_out w-1 public.rows/1\n"
+                    "=> 132s delete_pod w-1 a\n"
+                    "137s outcome w-1 done\n"
+                    "138s request stop w-1 by=ann\n"
+                    "139s pod-gone w-1 uid=a\n"
+                    "141s pod w-1 uid=b\n"
+                    "142s row w-1 pk=1 state=UP owner=ann restarted_at=140s\n"
+                    "143s outcome w-1 refused\n"
+                    "300s quiet\n"
+                    "=> 137s confirmed worn_out w-1 public.rows/1: next_step\n"
+                    "=> 137s commanded worn_out w-1 public.rows/1\n"
+                    "=> 137s update_row w-1 public.rows/1 set state=DOWN\n"
+                    "=> 143s confirmed worn_out w-1 public.rows/1: refused\n"
+                    "=> 143s resolved worn_out w-1 public.rows/1: superseded\n"),
+              "");
+}
+
+TEST(NamedRequest, OfOneOwnerDoesNotPushOutThatOfAnother) {
+    EXPECT_EQ(flaws("112s row w-1 pk=1 state=UP owner=bob\n"
+                    "112s row w-1 pk=2 state=DOWN owner=ann\n"
+                    "119s hold w-1\n"
+                    "120s request restart w-1 by=bob\n"
+                    "121s request restart w-1 by=ann refused\n"
+                    "122s quiet\n"
+                    "=> 120s suspected restart_requested w-1 public.rows/1: awaiting_progress\n"
+                    "=> 122s confirmed restart_requested w-1 public.rows/1: hold\n"),
               "");
 }
 

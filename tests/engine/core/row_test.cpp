@@ -84,8 +84,9 @@ Command random_command(Dice& dice, const std::string& key) {
 /// What is under way in a subject, and what is left of what was.
 void random_endings(Dice& dice, Subject& subject) {
     if (dice.flip()) {
-        subject.request = StandingRequest{dice.flip() ? "terminate" : dice.text(), dice.text(),
-                                          dice.flip(), dice.time<JournalTime>()};
+        subject.request =
+            StandingRequest{dice.flip() ? "terminate" : dice.text(), dice.text(), dice.flip(),
+                            dice.time<JournalTime>(), dice.flip() ? "" : dice.text()};
     }
     if (dice.flip()) {
         Ending ending;
