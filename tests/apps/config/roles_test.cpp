@@ -89,16 +89,16 @@ TEST(PolicyRoles, APolicyOfAStrangersTableIsRunByItsFileAlone) {
                                         "{mode: approve, grace: 3m}}\n",
                                     kBoth));
     EXPECT_EQ(config.source("table")->postgres()->columns,
-              (std::vector<std::string>{"k8s_pod", "state", "updated_at"}))
+              (std::vector<std::string>{"host", "k8s_pod", "state", "updated_at"}))
         << "what its rules read";
     const Settings settings = policy_settings(config);
     EXPECT_EQ(settings.policy, "jobs");
     EXPECT_EQ(settings.text->name, "workers");
-    ASSERT_EQ(settings.rules.size(), 5U);
+    ASSERT_EQ(settings.rules.size(), 6U);
     EXPECT_EQ(settings.rules[0], (RuleSettings{"orphaned_pod", Mode::kApprove, Millis(180'000),
                                                Millis(60'000), Budget{}}));
     EXPECT_EQ(settings.rules[1].mode, Mode::kEnforce);
-    EXPECT_EQ(settings.rules[4].mode, Mode::kObserve)
+    EXPECT_EQ(settings.rules[5].mode, Mode::kObserve)
         << "it deletes and writes, and nothing says off";
     EXPECT_EQ(settings.sources[0].role, 0U);
     EXPECT_EQ(settings.sources[1].role, 1U);
@@ -109,7 +109,8 @@ TEST(PolicyRoles, ColumnsOfRulesThatAreOffAreNotNeeded) {
     const std::string file = std::string("    file: ") + TRUEUP_POLICIES +
                              "/examples/workers.yaml\n"
                              "    roles: {pods: workers, rows: table}\n";
-    const Config config = parsed(of(file + "    rules: {stuck_draining: {mode: off}}\n"));
+    const Config config = parsed(
+        of(file + "    rules: {stuck_draining: {mode: off}, drain_requested: {mode: off}}\n"));
     EXPECT_EQ(config.source("table")->postgres()->columns,
               (std::vector<std::string>{"k8s_pod", "state"}));
 }
