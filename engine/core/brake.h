@@ -17,11 +17,6 @@ namespace trueup::core {
 
 /// How long a finding waits when too many commands are under way.
 inline constexpr Millis kOutboxPause{1'000};
-/// A failure that is final is tried again, too, but seldom: somebody may have granted the right
-/// that was missing.
-inline constexpr Millis kAfterFinalFailure{300'000};
-/// 1 s, doubling with each failure in a row, up to 60 s.
-Millis backoff(std::uint32_t failures);
 
 /// What holds an act, and what must happen before that changes; kAct: nothing does.
 struct Brake {
@@ -40,7 +35,7 @@ class Brakes {
     bool stopped(const Subject& subject, const Finding& finding) const;
     bool goes_on(const Ending& ending) const;
     bool acting(RuleNumber rule) const;
-    /// Did an operator pause it, or all rules (requests.cpp)?
+    /// Did an operator pause it, or all rules?
     bool paused(RuleNumber rule) const;
     /// Did somebody look at what it means now, and enable that?
     bool enabled(RuleNumber rule) const;

@@ -3,7 +3,6 @@
 #include "engine/core/endings.h"
 
 #include "engine/core/aftermaths.h"
-#include "engine/core/brake.h"
 #include "engine/core/edges.h"
 #include "engine/core/ending.h"
 #include "engine/core/findings.h"

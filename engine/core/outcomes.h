@@ -17,6 +17,12 @@ class Endings;
 class Findings;
 class Marks;
 
+/// A failure that is final is tried again, too, but seldom: somebody may have granted the right
+/// that was missing.
+inline constexpr Millis kAfterFinalFailure{300'000};
+/// 1 s, doubling with each failure in a row, up to 60 s.
+Millis backoff(std::uint32_t failures);
+
 /// What a finding says once its command has ended so.
 Reason reason_of(OutcomeKind kind);
 

@@ -203,7 +203,7 @@ std::string Requests::against(const Entry& entry, const Request& request, RuleNu
     // One that the policy does not know any more is over as soon as somebody looks at it.
     const bool known = standing && rule_for(standing->name) != kEveryRule;
     if (known && standing->name != rule.requested) {
-        return subject.request->by + " asked for " + quoted(subject.request->name) +
+        return standing->by + " asked for " + quoted(standing->name) +
                ", and that is not done yet: wait for it, or dismiss it";
     }
     const bool others = known && standing->owners && standing->by != request.issued_by;
@@ -258,14 +258,11 @@ Answer Requests::make_request(const Request& request) {
                       (asks ? "its mode is approve" : "it is not enabled")};
 }
 
-/// It is being ended already. One that stands still, since its rule was switched off, goes on under
-/// the rule of requests where that does the same.
+/// It is being ended already, by the very list of the rule of the request (`against`). One that
+/// stands still, since its own rule was switched off, goes on under that one.
 Answer Requests::join_ending(Entry& entry, RuleNumber rule) {
     Ending& ending = *entry.subject.ending;
-    const bool same = state_.plan->rules[rule.value()].ending_hash == ending.steps;
-    if (!brakes_.goes_on(ending) && same && brakes_.enabled(rule)) {
-        ending.by = rule;
-    }
+    if (!brakes_.goes_on(ending) && brakes_.enabled(rule)) ending.by = rule;
     state_.subjects.mark_dirty(entry);
     marks_.mark(entry);
     return {true, being_ended(entry.subject)};

@@ -20,11 +20,13 @@ namespace trueup::core {
 
 namespace {
 
+bool names_one(const Verdict& verdict) {
+    return verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
+}
+
 /// Would the rule act now on another object than the one that it was asked about?
 bool of_another(const StandingRequest& request, const Verdict& verdict) {
-    const bool names_one =
-        verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
-    return names_one && !request.target.empty() && verdict.object_id != request.target;
+    return names_one(verdict) && !request.target.empty() && verdict.object_id != request.target;
 }
 
 }  // namespace
@@ -104,13 +106,11 @@ void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
 
 /// What the verdict means for the rule's findings about other objects, or about none.
 void Verdicts::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict) {
-    const bool names_one =
-        verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
     std::vector<Finding>& findings = entry.subject.findings;
     for (std::size_t i = findings.size(); i > 0; --i) {
         Finding& finding = findings[i - 1];
         if (finding.rule != rule || finding.command) continue;
-        if (names_one && finding.object_id == verdict.object_id) continue;
+        if (names_one(verdict) && finding.object_id == verdict.object_id) continue;
         if (verdict.kind == Verdict::Kind::kAbstain) {
             // Something else came in between: what was approved was approved without it.
             finding.approved = false;
