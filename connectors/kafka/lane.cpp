@@ -8,7 +8,7 @@ namespace trueup::connectors::kafka {
 
 namespace {
 
-constexpr int kPollMs = 100;  // the client library ends it sooner; else a stop waits as long
+constexpr int kPollMs = 100;                // a stop waits as long
 constexpr std::size_t kMostAtOnce = 2'000;  // messages taken over under one lock
 constexpr std::chrono::seconds kUnused{5};  // until a stream is closed that nobody reads
 
@@ -19,6 +19,7 @@ Result<std::unique_ptr<Streams::Lane>> Streams::Lane::start(Streams& owner) {
     Result<Client> made = make_reader(lane->callbacks_);
     if (!made) return made.error();
     lane->client_ = std::move(*made);
+    lane->queue_.reset(rd_kafka_queue_get_consumer(lane->client_.get()));
     lane->owner_.opening_.assert_held();
     lane->meet_all();
     lane->thread_ = std::thread([raw = lane.get()] { raw->run(); });
@@ -74,14 +75,37 @@ void Streams::Lane::close(ports::Partition partition) {
     streams_.erase(partition);
 }
 
-void Streams::Lane::pause(Stream& stream, bool pause) {
-    if (stream.paused == pause) return;
-    stream.paused = pause;
+void Streams::Lane::pause(Stream& stream) {
+    if (stream.paused) return;
+    stream.paused = true;
     const Partitions list = one_partition(owner_.settings_, stream.partition, 0);
-    if (pause) {
-        rd_kafka_pause_partitions(client_.get(), list.get());
-    } else {
+    rd_kafka_pause_partitions(client_.get(), list.get());
+}
+
+void Streams::Lane::go_on(Stream& stream) {
+    owner_.mutex_.assert_held();
+    stream.paused = false;
+    going_on_.push_back(stream.partition);
+    rd_kafka_queue_yield(queue_.get());
+}
+
+/// The client library notices that it may fetch again only when its thread wakes, up to a second
+/// later: a journal of gigabytes would be read at 12 MB a second. A question to the same broker
+/// wakes it. Where it has no answer, the second it is.
+void Streams::Lane::resume() {
+    std::vector<ports::Partition> partitions;
+    {
+        const MutexLock lock(owner_.mutex_);
+        partitions.swap(going_on_);
+    }
+    for (const ports::Partition partition : partitions) {
+        const Partitions list = one_partition(owner_.settings_, partition, 0);
         rd_kafka_resume_partitions(client_.get(), list.get());
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+        rd_kafka_query_watermark_offsets(client_.get(),
+                                         topic_name(owner_.settings_, partition.topic).c_str(),
+                                         partition.index.value(), &low, &high, kPollMs);
     }
 }
 
@@ -137,6 +161,7 @@ void Streams::Lane::run() {
             if (came.size() == kMostAtOnce) break;
         }
         if (!came.empty()) deliver(came);
+        resume();
         close_unused();
     }
 }
@@ -184,7 +209,7 @@ bool Streams::Lane::take(rd_kafka_message_t* raw) {
     stream->moved = true;
     stream->bytes += weight(*message);
     stream->waiting.push_back(message.release());
-    if (stream->bytes > owner_.settings_.memory_bytes / kStreamShare) pause(*stream, true);
+    if (stream->bytes > owner_.settings_.memory_bytes / kStreamShare) pause(*stream);
     return true;
 }
 

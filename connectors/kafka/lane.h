@@ -32,7 +32,7 @@ class Streams::Lane {
     static Result<std::unique_ptr<Lane>> start(Streams& owner) TRUEUP_REQUIRES(owner.opening_);
     ~Lane();
 
-    /// Under the owner's lock, as `size` and `pause`.
+    /// Under the owner's lock, as `size` and `go_on`.
     StreamRef at(ports::Partition partition) const;
     std::size_t size() const;
 
@@ -40,8 +40,8 @@ class Streams::Lane {
     Status open(ports::Partition partition, Offset offset) TRUEUP_EXCLUDES(owner_.mutex_);
     void close(ports::Partition partition) TRUEUP_EXCLUDES(owner_.mutex_);
 
-    /// Asks for no more, or for more again.
-    void pause(Stream& stream, bool pause);
+    /// Asks for more again; by the thread of this class, soon.
+    void go_on(Stream& stream);
 
   private:
     explicit Lane(Streams& owner) : owner_(owner) { callbacks_.settings = &owner.settings_; }
@@ -63,14 +63,20 @@ class Streams::Lane {
     bool take(rd_kafka_message_t* raw) TRUEUP_REQUIRES(owner_.mutex_);
     /// An answer with records names the end too: no need to wait for the next, empty one.
     void look_for_end(Stream& stream) TRUEUP_REQUIRES(owner_.mutex_);
+    /// Asks for no more.
+    void pause(Stream& stream) TRUEUP_REQUIRES(owner_.mutex_);
+    void resume() TRUEUP_EXCLUDES(owner_.mutex_);
     static Error read_error(const rd_kafka_message_t& message, ports::Partition partition);
     void close_unused() TRUEUP_EXCLUDES(owner_.mutex_, owner_.opening_);
 
     Streams& owner_;
     Callbacks callbacks_;
     Client client_;
+    Queue queue_;  ///< of what `run` polls for
     std::map<ports::Partition, StreamRef> streams_ TRUEUP_GUARDED_BY(owner_.mutex_);
     std::map<Topic, TopicHandle> known_ TRUEUP_GUARDED_BY(owner_.opening_);
+    /// Paused ones that are asked for again.
+    std::vector<ports::Partition> going_on_ TRUEUP_GUARDED_BY(owner_.mutex_);
     /// The client knows where they lie.
     std::set<Topic> met_ TRUEUP_GUARDED_BY(owner_.opening_);
     const rd_kafka_topic_t* last_topic_ = nullptr;  ///< of the polling thread, with the next two

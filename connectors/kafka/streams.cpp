@@ -174,7 +174,7 @@ void Streams::take(Stream& stream, std::size_t max_bytes, ports::Fetched& out) {
     out.storage.push_back(std::move(kept));
     if (!stream.paused || stream.bytes > settings_.memory_bytes / kStreamShare / 4) return;
     for (const auto& lane : lanes_) {
-        if (lane->at(stream.partition).get() == &stream) lane->pause(stream, false);
+        if (lane->at(stream.partition).get() == &stream) lane->go_on(stream);
     }
 }
 
