@@ -29,8 +29,4 @@ struct EnableOptions {
 int run_policy_enable(const EnableOptions& options);
 int run_policy_disable(const EnableOptions& options);
 
-/// The offsets of `242.-.77`, by shard; `-`: that shard is not meant, -1. The error says what to
-/// write.
-Result<std::vector<Offset>> parse_seen(const std::string& text);
-
 }  // namespace trueup::apps

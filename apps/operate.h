@@ -34,13 +34,6 @@ struct OperateOptions {
     std::uint64_t limit = 100;
 };
 
-/// Prints one sentence; the exit code of a command that asked nothing.
-int complain(const std::string& sentence);
-/// Sends the request, waits until the engine has come to it, and says what came of it.
-int ask_engine(const EngineClient& engine, const EngineClient::Json& body, OutputFormat format);
-/// True once `yes` was typed, or `already`; anything else is a no.
-bool confirmed(bool already, const std::string& question);
-
 int run_findings_list(const OperateOptions& options);
 int run_findings_show(const OperateOptions& options);
 int run_findings_approve(const OperateOptions& options);

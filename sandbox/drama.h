@@ -28,6 +28,7 @@ class Drama {
     std::vector<std::string> take_notes();
 
   private:
+    static constexpr std::size_t kFewest = 6;
     struct Instance {
         std::string pk;
         std::string pod_name;
@@ -42,6 +43,7 @@ class Drama {
     /// Returns false when the scene lacks what it takes.
     using Incident = bool (Drama::*)(const Scene&, SteadyTime);
 
+    static const Labels& wrapper_labels();
     Scene look() const;
     std::uint64_t draw(std::uint64_t below);
     const Instance& pick(const std::vector<Instance>& from);

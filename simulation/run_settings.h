@@ -1,4 +1,4 @@
-// What a plan sets of the processes and of the world of a run. For run.cpp.
+// What a plan sets of the processes and of the world of a run. For a run (run.h).
 #pragma once
 
 #include "engine/codec/signature.h"

@@ -1,126 +1,14 @@
 #include "connectors/kafka/client.h"
 
-#include <array>
+#include "connectors/kafka/conf.h"
+#include "connectors/kafka/pinned.h"
+
 #include <string_view>
 #include <utility>
 
 namespace trueup::connectors::kafka {
 
 namespace {
-
-struct Pinned {
-    const char* name;
-    const char* value;
-};
-
-// Every setting that is not librdkafka's default, and why.
-constexpr std::array kOfAll{
-    // A broker that comes back is found within half a second and not within ten.
-    Pinned{"reconnect.backoff.ms", "50"},
-    Pinned{"reconnect.backoff.max.ms", "500"},
-    Pinned{"retry.backoff.ms", "50"},
-    // Small requests go at once (the default only from 2.10 on).
-    Pinned{"socket.nagle.disable", "true"},
-    Pinned{"socket.keepalive.enable", "true"},
-    // Topics are made by `trueup topics create`; a typo in the prefix must not make others.
-    Pinned{"allow.auto.create.topics", "false"},
-    // A topic that was just made is known soon.
-    Pinned{"topic.metadata.refresh.fast.interval.ms", "50"},
-    Pinned{"topic.metadata.propagation.max.ms", "5000"},
-    // Records of 8 MiB, their headers and the protocol around them.
-    Pinned{"message.max.bytes", "9437184"},
-};
-
-constexpr std::array kOfProducers{
-    // A retry inside the client neither doubles nor reorders, and what is acknowledged is on every
-    // replica in sync.
-    Pinned{"enable.idempotence", "true"},
-    Pinned{"acks", "all"},
-    // Batches are gathered before they get here (producer.h). Any other value costs a millisecond
-    // an append: the network thread waits in whole ones.
-    Pinned{"linger.ms", "0"},
-    // The journal is kept long, on each replica. Measured, a million changes: lz4 50 MB and 0.4 s
-    // of processor, zstd 30 MB and 1.4 s. Readers unpack either.
-    Pinned{"compression.codec", "lz4"},
-    Pinned{"batch.num.messages", "100000"},
-    Pinned{"batch.size", "1048576"},
-    // The bound is ours; librdkafka's is lifted.
-    Pinned{"queue.buffering.max.messages", "10000000"},
-    Pinned{"queue.buffering.max.kbytes", "2097151"},
-    // An append has an answer within half a minute, also when no broker is there.
-    Pinned{"delivery.timeout.ms", "30000"},
-    Pinned{"request.timeout.ms", "10000"},
-};
-
-constexpr std::array kOfReaders{
-    // An offset that is not there is an error, never a silent jump to either end.
-    Pinned{"auto.offset.reset", "error"},
-    Pinned{"enable.auto.commit", "false"},
-    Pinned{"enable.auto.offset.store", "false"},
-    // An empty answer means that the end was reached.
-    Pinned{"enable.partition.eof", "true"},
-    Pinned{"check.crcs", "true"},
-    // A partition that is added waits for the fetch that is under way to come back.
-    Pinned{"fetch.wait.max.ms", "50"},
-    Pinned{"fetch.error.backoff.ms", "50"},
-    Pinned{"fetch.message.max.bytes", "4194304"},
-    // When its queue reaches either limit, 2.0.2 stops fetching for up to a second. The bound is
-    // ours: a stream that is not read is paused (streams.h).
-    Pinned{"queued.min.messages", "10000000"},
-    Pinned{"queued.max.messages.kbytes", "1048576"},
-};
-
-/// What an operator may set: how to reach the cluster, not how this program uses it.
-bool may_pass(std::string_view name) {
-    for (const std::string_view begin : {"security.", "sasl.", "ssl.", "enable.ssl.",
-                                         "broker.address.", "client.rack", "socket.connection."}) {
-        if (name.starts_with(begin)) return true;
-    }
-    return false;
-}
-
-class Conf {
-  public:
-    Conf() : conf_(rd_kafka_conf_new()) {}
-    ~Conf() {
-        if (conf_ != nullptr) rd_kafka_conf_destroy(conf_);
-    }
-    Conf(const Conf&) = delete;
-    Conf& operator=(const Conf&) = delete;
-
-    Status set(const std::string& name, const std::string& value) {
-        std::array<char, 512> why{};
-        if (rd_kafka_conf_set(conf_, name.c_str(), value.c_str(), why.data(), why.size()) ==
-            RD_KAFKA_CONF_OK) {
-            return Done{};
-        }
-        return Error{Next::kStop, Code::kConfiguration,
-                     "bus.kafka.client." + name + ": " + why.data()};
-    }
-
-    template <std::size_t n>
-    Status pin(const std::array<Pinned, n>& pinned) {
-        for (const Pinned& one : pinned) {
-            if (Status done = set(one.name, one.value); !done) return done;
-        }
-        return Done{};
-    }
-
-    rd_kafka_conf_t* get() { return conf_; }
-
-    Result<Client> make(rd_kafka_type_t type) {
-        std::array<char, 512> why{};
-        rd_kafka_t* made = rd_kafka_new(type, conf_, why.data(), why.size());
-        if (made == nullptr) {
-            return Error{Next::kStop, Code::kConfiguration, std::string("kafka: ") + why.data()};
-        }
-        conf_ = nullptr;  // it belongs to the client now
-        return Client(made);
-    }
-
-  private:
-    rd_kafka_conf_t* conf_;
-};
 
 const Callbacks& callbacks_of(void* opaque) { return *static_cast<const Callbacks*>(opaque); }
 
@@ -145,15 +33,7 @@ void on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
 
 Status configure(Conf& conf, Callbacks& callbacks) {
     const Settings& settings = *callbacks.settings;
-    for (const auto& [name, value] : settings.client) {
-        if (!may_pass(name)) {
-            return Error{Next::kStop, Code::kConfiguration,
-                         "bus.kafka.client." + name +
-                             " is pinned; only security.*, sasl.*, ssl.* and how to reach the "
-                             "cluster can be set"};
-        }
-        if (Status set = conf.set(name, value); !set) return set;
-    }
+    if (Status set = conf.pass(settings); !set) return set;
     if (Status set = conf.set("bootstrap.servers", settings.bootstrap); !set) return set;
     if (Status set = conf.set("client.id", settings.client_id); !set) return set;
     rd_kafka_conf_set_opaque(conf.get(), &callbacks);
@@ -161,12 +41,6 @@ Status configure(Conf& conf, Callbacks& callbacks) {
     rd_kafka_conf_set_error_cb(conf.get(), on_error);
     return conf.pin(kOfAll);
 }
-
-constexpr std::array kOfMembers{
-    // One that died gives its partitions back after this. The broker allows no less than 6 s.
-    Pinned{"session.timeout.ms", "10000"},
-    Pinned{"heartbeat.interval.ms", "3000"},
-};
 
 Result<Client> make_consumer(Callbacks& callbacks, const std::string& group) {
     Conf conf;

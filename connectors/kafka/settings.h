@@ -12,7 +12,7 @@ struct Settings {
     std::string bootstrap;          ///< `host:port,host:port`
     std::string prefix = "trueup";  ///< of every topic; one prefix is one trust domain
     std::string client_id = "trueup";
-    /// Settings of librdkafka for TLS and SASL, passed through; others are pinned (client.cpp).
+    /// Settings of librdkafka for TLS and SASL, passed through; others are pinned (pinned.h).
     std::map<std::string, std::string> client;
     std::size_t memory_bytes = std::size_t{128} << 20U;  ///< of what is queued in either direction
     /// Given librdkafka's own lines, `severity` as syslog has it. Called from its threads.

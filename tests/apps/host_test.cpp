@@ -3,6 +3,7 @@
 #include "apps/host.h"
 
 #include "apps/enable_command.h"
+#include "apps/enable_seen.h"
 #include "apps/hosts.h"
 #include "apps/keys.h"
 #include "apps/operate.h"
