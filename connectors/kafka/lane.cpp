@@ -84,8 +84,7 @@ void Streams::Lane::pause(Stream& stream) {
 
 void Streams::Lane::go_on(Stream& stream) {
     owner_.mutex_.assert_held();
-    stream.paused = false;
-    going_on_.push_back(stream.partition);
+    if (!going_on_.insert(stream.partition).second) return;
     rd_kafka_queue_yield(queue_.get());
 }
 
@@ -93,10 +92,13 @@ void Streams::Lane::go_on(Stream& stream) {
 /// later: a journal of gigabytes would be read at 12 MB a second. A question to the same broker
 /// wakes it. Where it has no answer, the second it is.
 void Streams::Lane::resume() {
-    std::vector<ports::Partition> partitions;
+    std::set<ports::Partition> partitions;
     {
         const MutexLock lock(owner_.mutex_);
         partitions.swap(going_on_);
+        for (const ports::Partition partition : partitions) {
+            if (const StreamRef stream = at(partition)) stream->paused = false;
+        }
     }
     for (const ports::Partition partition : partitions) {
         const Partitions list = one_partition(owner_.settings_, partition, 0);

@@ -76,7 +76,7 @@ class Streams::Lane {
     std::map<ports::Partition, StreamRef> streams_ TRUEUP_GUARDED_BY(owner_.mutex_);
     std::map<Topic, TopicHandle> known_ TRUEUP_GUARDED_BY(owner_.opening_);
     /// Paused ones that are asked for again.
-    std::vector<ports::Partition> going_on_ TRUEUP_GUARDED_BY(owner_.mutex_);
+    std::set<ports::Partition> going_on_ TRUEUP_GUARDED_BY(owner_.mutex_);
     /// The client knows where they lie.
     std::set<Topic> met_ TRUEUP_GUARDED_BY(owner_.opening_);
     const rd_kafka_topic_t* last_topic_ = nullptr;  ///< of the polling thread, with the next two
