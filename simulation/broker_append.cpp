@@ -31,8 +31,8 @@ class Broker::Pending final : public ports::PendingAppend {
     std::shared_ptr<Append> append_;
 };
 
-std::unique_ptr<ports::PendingAppend> Broker::Client::append(
-    ports::Partition partition, const std::vector<ports::Entry>& entries) {
+std::unique_ptr<ports::PendingAppend> Broker::Client::append(ports::Partition partition,
+                                                             const ports::Entries& entries) {
     TRUEUP_CHECK(!entries.empty());
     auto append = std::make_shared<Append>();
     if (!life_.call()) {

@@ -11,7 +11,7 @@ namespace trueup::simulation {
 /// Its partition's next ones are stored and answered after it.
 struct Broker::Append {
     ports::Partition partition;
-    std::vector<ports::Entry> entries;
+    ports::Entries entries;
     Fate fate = Fate::kStored;
     bool stored = false;
     std::optional<Result<ports::Appended>> answer;

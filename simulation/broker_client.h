@@ -29,7 +29,7 @@ class Broker::Client final : public ports::Log {
     void draw_lags(Millis longest);
 
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
-                                                 const std::vector<ports::Entry>& entries) override;
+                                                 const ports::Entries& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override;
     std::uint64_t changes_seen() const override { return news_; }

@@ -80,7 +80,7 @@ Error damaged(const char* how) {
 
 }  // namespace
 
-std::size_t packed_size(const std::vector<ports::Entry>& entries) {
+std::size_t packed_size(const ports::Entries& entries) {
     std::size_t size = kHead + entries.size() * sizeof(Lengths);
     for (const ports::Entry& entry : entries) {
         size += entry.key.size() + entry.value.size() + entry.headers.bytes().size();
@@ -88,7 +88,7 @@ std::size_t packed_size(const std::vector<ports::Entry>& entries) {
     return size;
 }
 
-std::string pack(const std::vector<ports::Entry>& entries) {
+std::string pack(const ports::Entries& entries) {
     std::string bytes;
     bytes.reserve(packed_size(entries));
     bytes.resize(kHead);

@@ -36,10 +36,10 @@ struct Block {
 using BlockRef = std::shared_ptr<const Block>;
 
 /// What `pack` will take; computed first, so that an oversized unit costs no copy.
-std::size_t packed_size(const std::vector<ports::Entry>& entries);
+std::size_t packed_size(const ports::Entries& entries);
 
 /// Lays the entries out; offset and time come with `seal`. Each length must fit 32 bits.
-std::string pack(const std::vector<ports::Entry>& entries);
+std::string pack(const ports::Entries& entries);
 
 /// Completes what `pack` made.
 BlockRef seal(std::string packed, Offset first_offset, BrokerTime append_time);

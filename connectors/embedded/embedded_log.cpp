@@ -17,7 +17,7 @@ std::string partition_name(ports::Partition partition) {
     return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index.value());
 }
 
-std::optional<Error> refusal(ports::Partition partition, const std::vector<ports::Entry>& entries) {
+std::optional<Error> refusal(ports::Partition partition, const ports::Entries& entries) {
     std::size_t largest = 0;
     for (const ports::Entry& entry : entries) {
         largest = std::max(largest, entry.key.size() + entry.value.size());
@@ -74,8 +74,8 @@ Result<std::unique_ptr<EmbeddedLog>> EmbeddedLog::open(Settings settings) {
     return std::unique_ptr<EmbeddedLog>(new EmbeddedLog(std::move(writer)));
 }
 
-std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(
-    ports::Partition partition, const std::vector<ports::Entry>& entries) {
+std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(ports::Partition partition,
+                                                          const ports::Entries& entries) {
     TRUEUP_CHECK(!entries.empty());
     TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index.value() >= 0);
     auto answer = std::make_shared<ports::AppendAnswer>();

@@ -90,7 +90,7 @@ Result<std::unique_ptr<KafkaLog>> KafkaLog::open(Settings settings) {
 }
 
 std::unique_ptr<ports::PendingAppend> KafkaLog::append(ports::Partition partition,
-                                                       const std::vector<ports::Entry>& entries) {
+                                                       const ports::Entries& entries) {
     TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index.value() >= 0);
     return ports::pending(parts_->producer->append(partition, entries));
 }

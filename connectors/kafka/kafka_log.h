@@ -30,7 +30,7 @@ class KafkaLog final : public ports::Log {
     ~KafkaLog() override;
 
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
-                                                 const std::vector<ports::Entry>& entries) override;
+                                                 const ports::Entries& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override;
     bool may_have(ports::Partition partition, Offset offset) override;

@@ -83,24 +83,26 @@ Status Producer::renew() {
 
 /// Pieces of about a batch each.
 std::vector<Producer::UnitRef> Producer::cut(ports::Partition partition,
-                                             std::vector<ports::Entry> entries) {
+                                             const ports::Entries& entries) {
     const auto whole = std::make_shared<Whole>();
     std::vector<UnitRef> pieces;
-    for (ports::Entry& entry : entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
         if (pieces.empty() || pieces.back()->bytes >= kBatchBytes) {
             pieces.push_back(std::make_unique<Unit>());
             pieces.back()->partition = partition;
             pieces.back()->whole = whole;
+            pieces.back()->entries = entries;
+            pieces.back()->first = i;
         }
-        pieces.back()->bytes += bytes_of(entry);
-        pieces.back()->entries.push_back(std::move(entry));
+        pieces.back()->bytes += bytes_of(entries[i]);
+        ++pieces.back()->count;
     }
     whole->pieces = pieces.size();
     return pieces;
 }
 
 std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition,
-                                                      std::vector<ports::Entry> entries) {
+                                                      const ports::Entries& entries) {
     TRUEUP_CHECK(!entries.empty());
     for (const ports::Entry& entry : entries) {
         if (bytes_of(entry) <= kMaxRecordBytes) continue;
@@ -111,7 +113,7 @@ std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition
                                std::to_string(kMaxRecordBytes)});
         return answer;
     }
-    std::vector<UnitRef> pieces = cut(partition, std::move(entries));
+    std::vector<UnitRef> pieces = cut(partition, entries);
     std::shared_ptr<ports::AppendAnswer> answer = pieces.front()->whole->answer;
     const MutexLock lock(mutex_);
     while (queued_bytes_ > settings_.memory_bytes / 4) room_.wait(mutex_);
@@ -156,7 +158,7 @@ void Producer::take_batch(Line& line, std::vector<Unit*>& out) {
         }
         bytes += unit->bytes;
         unit->batch = static_cast<std::size_t>(slot - batches_.begin());
-        unit->outstanding = unit->entries.size();
+        unit->outstanding = unit->count;
         out.push_back(unit.get());
         sent_.emplace(unit.get(), std::move(unit));
     }
@@ -182,15 +184,18 @@ void Producer::send(Unit& unit) {
         return;
     }
     rd_kafka_topic_t* const topic = this->topic(unit.partition.topic);
-    for (ports::Entry& entry : unit.entries) {
+    // librdkafka only reads what it is not to free, though its types do not say so.
+    const auto bytes = [](const std::string& text) { return const_cast<char*>(text.data()); };
+    for (std::size_t i = unit.first; i < unit.first + unit.count; ++i) {
+        const ports::Entry& entry = unit.entries[i];
         rd_kafka_headers_t* headers = headers_of(entry);
         rd_kafka_vu_t fields[] = {
             {.vtype = RD_KAFKA_VTYPE_RKT, .u = {.rkt = topic}},
             {.vtype = RD_KAFKA_VTYPE_PARTITION, .u = {.i32 = unit.partition.index.value()}},
             {.vtype = RD_KAFKA_VTYPE_KEY,
-             .u = {.mem = {.ptr = entry.key.data(), .size = entry.key.size()}}},
+             .u = {.mem = {.ptr = bytes(entry.key), .size = entry.key.size()}}},
             {.vtype = RD_KAFKA_VTYPE_VALUE,
-             .u = {.mem = {.ptr = entry.value.data(), .size = entry.value.size()}}},
+             .u = {.mem = {.ptr = bytes(entry.value), .size = entry.value.size()}}},
             {.vtype = RD_KAFKA_VTYPE_OPAQUE, .u = {.ptr = &unit}},
             {.vtype = RD_KAFKA_VTYPE_HEADERS, .u = {.headers = headers}},
         };

@@ -51,7 +51,7 @@ class Producer {
     Producer& operator=(const Producer&) = delete;
 
     std::shared_ptr<ports::AppendAnswer> append(ports::Partition partition,
-                                                std::vector<ports::Entry> entries)
+                                                const ports::Entries& entries)
         TRUEUP_EXCLUDES(mutex_);
 
     /// How many producers were thrown away.
@@ -69,12 +69,15 @@ class Producer {
         }
     };
     struct Line;
-    /// A piece of an append. librdkafka points into `entries` until each was delivered.
+    /// A piece of an append: `count` of its entries from `first` on. librdkafka points into them
+    /// until each was delivered.
     struct Unit {
         ports::Partition partition;
         Line* line = nullptr;
         std::shared_ptr<Whole> whole;
-        std::vector<ports::Entry> entries;
+        ports::Entries entries;
+        std::size_t first = 0;
+        std::size_t count = 0;
         std::size_t bytes = 0;
         std::size_t batch = 0;        ///< its slot in `batches_`
         std::size_t outstanding = 0;  ///< records without a report
@@ -93,8 +96,7 @@ class Producer {
     void run() TRUEUP_EXCLUDES(mutex_);
     std::vector<Unit*> next_units() TRUEUP_REQUIRES(mutex_);
     void take_batch(Line& line, std::vector<Unit*>& out) TRUEUP_REQUIRES(mutex_);
-    static std::vector<std::unique_ptr<Unit>> cut(ports::Partition partition,
-                                                  std::vector<ports::Entry> entries);
+    static std::vector<UnitRef> cut(ports::Partition partition, const ports::Entries& entries);
     void send(Unit& unit);
     void delivered(const rd_kafka_message_t& message) TRUEUP_EXCLUDES(mutex_);
     void settle(Unit& unit) TRUEUP_REQUIRES(mutex_);

@@ -121,8 +121,11 @@ void FoldRun::run() {
         visits_.sweep_step();
         visits_.wake();
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
-        for (std::size_t i = 0; i < marks_.all().size(); ++i) judging_.judge(marks_.all()[i]);
-        for (const Marks::Marked& each : marks_.all()) marks_.collect(*each.entry);
+        for (std::size_t i = 0; i < marks_.all().size(); ++i) {
+            marks_.prefetch(i);
+            judging_.judge(marks_.all()[i]);
+        }
+        marks_.collect_all();
         trust_.end_trial();
         marks_.judge_dependents();  // of references that a sweep changed
     }

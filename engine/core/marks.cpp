@@ -120,6 +120,18 @@ void Marks::collect(Entry& entry) {
     --meta_.subjects;
 }
 
+void Marks::collect_all() {
+    for (std::size_t i = 0; i < marked_.size(); ++i) {
+        prefetch(i);
+        collect(*marked_[i].entry);
+    }
+}
+
+void Marks::prefetch(std::size_t i) const {
+    SubjectTable::prefetch_behind(i, marked_.size(),
+                                  [&](std::size_t at) -> Entry& { return *marked_[at].entry; });
+}
+
 /// Has every subject judged, some with each record.
 void Marks::judge_all() {
     // One that has not begun yet will do.

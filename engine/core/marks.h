@@ -31,6 +31,9 @@ class Marks {
     void mark(Entry& entry);
     /// The marked ones, in the order in which they are judged.
     std::vector<Marked>& all() { return marked_; }
+    /// Has the processor fetch what those behind the `i`th are made of.
+    void prefetch(std::size_t i) const;
+    void collect_all();
     void judge_all();
     void note_reference(const Entry& entry, SourceId id);
     void judge_dependents();
@@ -46,10 +49,10 @@ class Marks {
     bool counting() const;
 
     void apply_sweeps(Entry& entry);
-    void collect(Entry& entry);
 
   private:
     const Subject& about(SourceId source, std::string_view name);
+    void collect(Entry& entry);
     void begin_anew(Entry& entry, const Sweep& sweep);
 
     State& state_;  ///< its subjects; the waits of one that is forgotten

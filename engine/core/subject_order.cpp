@@ -4,6 +4,8 @@
 #include "engine/core/subject_table.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace trueup::core {
 
@@ -58,6 +60,34 @@ SubjectTable::Merge SubjectTable::unsaved_after(std::string_view after) {
     return merge;
 }
 
+/// Adds the entries of the rows of one page. A key is looked up some keys after it was seen: by
+/// then its entry is on its way from memory.
+void SubjectTable::add_page(std::string_view after, std::size_t limit, Run& rows) {
+    std::vector<std::string> keys;
+    keys.reserve(kMostAhead);
+    const auto find_all = [&] {
+        std::array<std::string_view, kMostAhead> views;
+        std::array<Entry*, kMostAhead> seem{};
+        std::copy(keys.begin(), keys.end(), views.begin());
+        prefetch(std::span(views).first(keys.size()), seem);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const std::string& key = keys[i];
+            const bool sure = seem[i] != nullptr && seem[i]->subject.key == key;
+            Entry* entry = sure ? seem[i] : lookup(key, hash64(key));
+            // What seemed to be it was another one, once in a lifetime.
+            if (entry == nullptr) entry = &insert_row(key, hash64(key), *rows_->load(key));
+            rows.push_back(entry);
+        }
+        keys.clear();
+    };
+    rows_->each_after(after, limit, [&](std::string_view key, std::string_view bytes) {
+        if (!seems_cached(key)) insert_row(key, hash64(key), bytes);
+        keys.emplace_back(key);
+        if (keys.size() == kMostAhead) find_all();
+    });
+    find_all();
+}
+
 std::vector<SubjectTable::Entry*> SubjectTable::after(std::string_view after, std::size_t limit) {
     Merge unsaved = unsaved_after(after);
     std::vector<Entry*> live;
@@ -67,11 +97,7 @@ std::vector<SubjectTable::Entry*> SubjectTable::after(std::string_view after, st
         // Rows and unsaved ones are merged up to the last row of this page: beyond it there may be
         // rows that were not read yet.
         rows.clear();
-        rows_->each_after(cursor, limit, [&](std::string_view key, std::string_view bytes) {
-            const std::uint64_t hash = hash64(key);
-            Entry* known = lookup(key, hash);
-            rows.push_back(known != nullptr ? known : &insert_row(key, hash, bytes));
-        });
+        add_page(cursor, limit, rows);
         const bool rows_end = rows.size() < limit;
         if (!rows_end) cursor = rows.back()->subject.key;
         auto row = rows.begin();
@@ -133,11 +159,14 @@ void SubjectTable::sort_dirty() {
 }
 
 void SubjectTable::take_dirty(Hash128& digest, const TakeRow& take) {
+    constexpr std::size_t kNearest = 4;
     sort_dirty();
+    const auto at = [this](std::size_t i) -> Entry& { return entry_at(dirty_[i]); };
     std::string row;
     for (std::size_t i = 0; i < dirty_.size(); ++i) {
-        prefetch_dirty(i);
-        Entry& entry = entry_at(dirty_[i]);
+        prefetch_behind(i, dirty_.size(), at);
+        if (i + kNearest < dirty_.size()) prefetch_objects(at(i + kNearest));
+        Entry& entry = at(i);
         const bool had_row = !entry.row_hash.none();
         if (had_row) digest -= entry.row_hash;
         if (entry.erased) {
@@ -155,25 +184,6 @@ void SubjectTable::take_dirty(Hash128& digest, const TakeRow& take) {
     dirty_.clear();
     dirty_bytes_ = 0;
     unsaved_.clear();
-}
-
-/// What the rows a little behind `i` are made of is asked for early, layer by layer.
-void SubjectTable::prefetch_dirty(std::size_t i) const {
-    constexpr std::size_t kFar = 12;
-    constexpr std::size_t kNear = 6;
-    if (i + kFar < dirty_.size()) {
-        const Entry& far = entry_at(dirty_[i + kFar]);
-        const auto* facets = reinterpret_cast<const char*>(far.subject.facets.data());
-        const std::size_t bytes = far.subject.facets.size() * sizeof(Facet);
-        for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(facets + line);
-    }
-    if (i + kNear < dirty_.size()) {
-        for (const Facet& facet : entry_at(dirty_[i + kNear]).subject.facets) {
-            __builtin_prefetch(facet.object_id.data());
-            __builtin_prefetch(facet.object.data());
-            __builtin_prefetch(facet.object.data() + 64);
-        }
-    }
 }
 
 }  // namespace trueup::core

@@ -76,24 +76,34 @@ void SubjectTable::prefetch(std::span<const std::string_view> keys,
         while (slots_[i].index != kFree && slots_[i].tag != tag_of(hashes[k])) i = (i + 1) & mask;
         if (slots_[i].index == kFree) continue;
         seems[k] = &entry_at(slots_[i].index);
-        for (std::size_t line = 0; line < sizeof(Entry); line += 64) {
-            __builtin_prefetch(reinterpret_cast<const char*>(seems[k]) + line);
-        }
+        prefetch(*seems[k]);
     }
     for (const Entry* entry : seems) {
-        if (entry == nullptr) continue;
-        __builtin_prefetch(entry->subject.key.data());
-        const auto* facets = reinterpret_cast<const char*>(entry->subject.facets.data());
-        const std::size_t bytes = entry->subject.facets.size() * sizeof(Facet);
-        for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(facets + line);
+        if (entry != nullptr) prefetch_facets(*entry);
     }
     for (const Entry* entry : seems) {
-        if (entry == nullptr) continue;
-        for (const Facet& facet : entry->subject.facets) {
-            __builtin_prefetch(facet.object_id.data());
-            __builtin_prefetch(facet.object.data());
-            __builtin_prefetch(facet.object.data() + 64);
-        }
+        if (entry != nullptr) prefetch_objects(*entry);
+    }
+}
+
+void SubjectTable::prefetch(const Entry& entry) {
+    for (std::size_t line = 0; line < sizeof(Entry); line += 64) {
+        __builtin_prefetch(reinterpret_cast<const char*>(&entry) + line);
+    }
+}
+
+void SubjectTable::prefetch_facets(const Entry& entry) {
+    __builtin_prefetch(entry.subject.key.data());
+    const auto* facets = reinterpret_cast<const char*>(entry.subject.facets.data());
+    const std::size_t bytes = entry.subject.facets.size() * sizeof(Facet);
+    for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(facets + line);
+}
+
+void SubjectTable::prefetch_objects(const Entry& entry) {
+    for (const Facet& facet : entry.subject.facets) {
+        __builtin_prefetch(facet.object_id.data());
+        __builtin_prefetch(facet.object.data());
+        __builtin_prefetch(facet.object.data() + 64);
     }
 }
 

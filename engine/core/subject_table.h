@@ -98,6 +98,15 @@ class SubjectTable {
     /// `seems`: what each of them seems to be, by its hash; nullptr: nothing.
     void prefetch(std::span<const std::string_view> keys,
                   std::span<Entry*, kMostAhead> seems) const;
+    /// For who goes through entries, of which `at` names each by its place, and is at the `i`th of
+    /// `count`: the same for those a little behind it, and then for their facets.
+    template <typename At>
+    static void prefetch_behind(std::size_t i, std::size_t count, At&& at) {
+        constexpr std::size_t kFar = 16;
+        constexpr std::size_t kNear = 8;
+        if (i + kFar < count) prefetch(at(i + kFar));
+        if (i + kNear < count) prefetch_facets(at(i + kNear));
+    }
     /// As `find`; cheaper where `seems` is the one. It is nullptr or an entry of this table.
     Entry* find(std::string_view key, Entry* seems);
 
@@ -140,11 +149,14 @@ class SubjectTable {
     Entry& entry_at(std::uint32_t index) const { return chunks_[index / kChunk][index % kChunk]; }
     Entry& insert(Subject subject, std::uint64_t hash);
     Entry& insert_row(std::string_view key, std::uint64_t hash, std::string_view bytes);
+    void add_page(std::string_view after, std::size_t limit, Run& rows);
     void remove(Entry& entry);
     void add_unsaved(Entry& entry);
     Merge unsaved_after(std::string_view after);
     void sort_dirty();
-    void prefetch_dirty(std::size_t i) const;
+    static void prefetch(const Entry& entry);
+    static void prefetch_facets(const Entry& entry);
+    static void prefetch_objects(const Entry& entry);
     void grow();
     void place(std::uint64_t hash, std::uint32_t index);
 

@@ -18,7 +18,11 @@ void Visits::sweep_step() {
         const std::uint32_t wanted = budget_;
         const std::vector<Entry*> entries = state_.subjects.after(sweep.cursor, wanted);
         // Marking applies this sweep too, so the cursor moves only after it.
-        for (Entry* entry : entries) marks_.mark(*entry);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            SubjectTable::prefetch_behind(i, entries.size(),
+                                          [&](std::size_t at) -> Entry& { return *entries[at]; });
+            marks_.mark(*entries[i]);
+        }
         if (!entries.empty()) sweep.cursor = entries.back()->subject.key;
         budget_ -= static_cast<std::uint32_t>(entries.size());
         if (entries.size() == wanted) continue;

@@ -34,10 +34,8 @@ class Log {
   public:
     virtual ~Log() = default;
 
-    /// Starts to append `entries` (not empty), in order. Takes what it needs of them before it
-    /// returns; may wait while too much is queued.
-    virtual std::unique_ptr<PendingAppend> append(Partition partition,
-                                                  const std::vector<Entry>& entries) = 0;
+    /// Starts to append `entries` (not empty), in order. May wait while too much is queued.
+    virtual std::unique_ptr<PendingAppend> append(Partition partition, const Entries& entries) = 0;
 
     /// Records from `offset` on (the first one at or above it), about `max_bytes` of them and at
     /// least one if there is any. Empty, and no error, when that was the end: every append that was
@@ -89,8 +87,7 @@ class Log {
 };
 
 /// Appends and waits for the answer.
-inline Result<Appended> append_now(Log& log, Partition partition,
-                                   const std::vector<Entry>& entries) {
+inline Result<Appended> append_now(Log& log, Partition partition, const Entries& entries) {
     return log.append(partition, entries)->take();
 }
 

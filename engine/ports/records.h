@@ -7,9 +7,12 @@
 #include "engine/model/headers.h"
 #include "engine/model/topic.h"
 
+#include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trueup::ports {
@@ -24,6 +27,26 @@ struct Entry {
     std::string key;
     std::string value;
     Headers headers = {};
+};
+
+/// What one append writes, in order. Shared and never changed: who appends and who writes keep the
+/// same records until they have an answer, and nobody copies them.
+class Entries {
+  public:
+    Entries() = default;
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    Entries(std::vector<Entry> entries)
+        : entries_(std::make_shared<const std::vector<Entry>>(std::move(entries))) {}
+    Entries(std::initializer_list<Entry> entries) : Entries(std::vector<Entry>(entries)) {}
+
+    bool empty() const { return size() == 0; }
+    std::size_t size() const { return entries_ ? entries_->size() : 0; }
+    const Entry& operator[](std::size_t i) const { return (*entries_)[i]; }
+    const Entry* begin() const { return entries_ ? entries_->data() : nullptr; }
+    const Entry* end() const { return begin() + size(); }
+
+  private:
+    std::shared_ptr<const std::vector<Entry>> entries_;
 };
 
 struct Appended {

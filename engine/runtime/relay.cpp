@@ -183,7 +183,7 @@ Status Relay::settle_pending() {
     if (!appended) return appended.error();  // an unknown result is tried again: ids tell twins
     if (batch_topic_ == Topic::kCommands) TRUEUP_FAILPOINT("relayed");
     published_ += batch_.size();
-    batch_.clear();
+    batch_ = {};
     return Done{};
 }
 

@@ -111,8 +111,8 @@ class Relay {
     std::future<Batch> encoding_;       ///< what was offered before
     std::size_t encoding_count_ = 0;
     std::vector<Emissions> spare_;
-    std::vector<ports::Entry> batch_;           ///< under way; kept for another try
-    std::vector<ports::Entry> batch_findings_;  ///< follow once the batch's commands are in
+    ports::Entries batch_;           ///< under way; kept for another try
+    ports::Entries batch_findings_;  ///< follow once the batch's commands are in
     Topic batch_topic_ = Topic::kUnspecified;
     std::unique_ptr<ports::PendingAppend> pending_;
     std::uint64_t published_ = 0;

@@ -208,7 +208,7 @@ Result<bool> Shard::sequence() {
     if (record.count() == 0 && !has_settings && !tick_due()) return false;
     std::vector<ports::Entry> entries;
     entries.push_back({{}, record.take()});
-    appends_.push_back(log_.append({Topic::kJournal, settings_.shard}, entries));
+    appends_.push_back(log_.append({Topic::kJournal, settings_.shard}, std::move(entries)));
     last_record_ = clock_.steady_now();
     return *more;
 }

@@ -116,8 +116,8 @@ class NoAnswer final : public ports::PendingAppend {
 class EngineLog final : public trueup::testing::WrappedLog {
   public:
     EngineLog(MemoryLog& below, Death& death) : WrappedLog(below), death_(death) {}
-    std::unique_ptr<ports::PendingAppend> append(
-        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
+                                                 const ports::Entries& entries) override {
         if (!death_.spares_engine()) return std::make_unique<NoAnswer>();
         return WrappedLog::append(partition, entries);
     }

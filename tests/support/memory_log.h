@@ -128,7 +128,7 @@ class MemoryLog final : public ports::Log {
 
     // The port.
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
-                                                 const std::vector<ports::Entry>& entries) override;
+                                                 const ports::Entries& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override;
     Result<Headers> headers(ports::Partition partition, Offset offset);
@@ -193,7 +193,7 @@ class MemoryLog final : public ports::Log {
     };
     struct Held {
         ports::Partition partition;
-        std::vector<ports::Entry> entries;
+        ports::Entries entries;
         std::shared_ptr<Answer> answer;
     };
     struct PartitionState {
@@ -232,12 +232,12 @@ class MemoryLog final : public ports::Log {
     bool block_in_wait_ TRUEUP_GUARDED_BY(mutex_) = false;
 };
 
-inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(
-    ports::Partition partition, const std::vector<ports::Entry>& entries) {
+inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(ports::Partition partition,
+                                                               const ports::Entries& entries) {
     TRUEUP_CHECK(!entries.empty());
     auto answer = std::make_shared<Answer>();
     const MutexLock lock(mutex_);
-    Held append{partition, std::move(entries), answer};
+    Held append{partition, entries, answer};
     if (holding_) {
         held_.push_back(std::move(append));
     } else {

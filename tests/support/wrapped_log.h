@@ -19,8 +19,8 @@ class WrappedLog : public ports::Log {
     explicit WrappedLog(std::unique_ptr<ports::Log> below)
         : own_(std::move(below)), below_(*own_) {}
 
-    std::unique_ptr<ports::PendingAppend> append(
-        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
+                                                 const ports::Entries& entries) override {
         return below_.append(partition, entries);
     }
     Result<ports::Fetched> read(ports::Partition partition, Offset offset,

@@ -82,8 +82,8 @@ Value opened(Result<Value> result) {
 class AtOnce final : public WrappedLog {
   public:
     using WrappedLog::WrappedLog;
-    std::unique_ptr<ports::PendingAppend> append(
-        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
+                                                 const ports::Entries& entries) override {
         auto pending = WrappedLog::append(partition, entries);
         while (!pending->ready()) std::this_thread::yield();
         return pending;

@@ -502,8 +502,8 @@ TEST_F(SourceTaskTest, AnOversizedObjectIsReplacedByItsHash_Design3) {
 class SlowLog final : public trueup::testing::WrappedLog {
   public:
     using WrappedLog::WrappedLog;
-    std::unique_ptr<ports::PendingAppend> append(
-        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
+                                                 const ports::Entries& entries) override {
         auto pending = std::make_unique<Pending>();
         pending->below = WrappedLog::append(partition, entries);
         return pending;
