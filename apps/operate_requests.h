@@ -8,6 +8,7 @@
 
 namespace trueup::apps {
 
+/// The body of a request of that kind about what the options name.
 EngineClient::Json request_of(const OperateOptions& options, const std::string& kind);
 /// The findings that the options name, as many as they limit.
 Result<EngineClient::Json> list_findings(const EngineClient& engine, const OperateOptions& options);

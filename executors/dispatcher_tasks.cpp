@@ -120,7 +120,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
                            codec::headers_for(*task.outcome, clock.at(now))};
         std::vector<ports::Entry> entries;
         entries.push_back(std::move(entry));
-        task.append = log.append({Topic::kOutcomes, task.arrived.partition}, entries);
+        task.append = log.append({Topic::kOutcomes, task.arrived.partition}, std::move(entries));
     }
     if (!task.append->ready()) return false;
     const Result<ports::Appended> appended = task.append->take();

@@ -26,6 +26,7 @@ namespace {
 /// Batches from here on are ingested as a file. Below, the memtable is the better place: it merges
 /// small batches, where each file of its own would cost a compaction.
 constexpr std::size_t kIngestBytes = std::size_t{4} << 20U;
+constexpr std::size_t kLongScan = 512;                       ///< rows
 constexpr std::size_t kScanAhead = std::size_t{256} << 10U;  ///< bytes, of each file
 constexpr std::size_t kImageMemory = std::size_t{4} << 20U;  ///< for a look at a new checkpoint
 
@@ -245,9 +246,10 @@ Status RocksdbStore::each(std::string_view prefix, std::string_view after, std::
     const rocksdb::Slice bound(end);
     rocksdb::ReadOptions options;
     if (!end.empty()) options.iterate_upper_bound = &bound;
-    // Whoever comes for these again comes once around: they must not push out what is read singly.
-    options.fill_cache = false;
-    options.readahead_size = kScanAhead;
+    if (limit >= kLongScan) {  // it comes again once around, and must not push out others
+        options.fill_cache = false;
+        options.readahead_size = kScanAhead;
+    }
     const std::unique_ptr<rocksdb::Iterator> it(rocks_->db->NewIterator(options));
     it->Seek(slice(std::max(prefix, after)));
     if (!after.empty() && it->Valid() && it->key().ToStringView() == after) it->Next();

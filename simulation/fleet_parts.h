@@ -1,4 +1,4 @@
-// What a fleet (fleet.h) consists of. Internal to the fleet.
+// What a fleet (fleet.h) consists of. Internal to the fleet; of one thread, as all in virtual time.
 #pragma once
 
 #include "simulation/engine_process.h"

@@ -17,6 +17,7 @@
 
 namespace trueup::simulation {
 
+/// `plan`, `schedule` and `trace` outlive it. Of one thread: time is virtual.
 class Run {
   public:
     Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Trace* trace);
@@ -39,6 +40,7 @@ class Run {
     /// there comes another list.
     void vouch_later(const std::string& source, Incarnation before);
 
+    // Each is told to the oracles, in the order in which the broker has them.
     void see_command(ports::Partition at, const Broker::Record& record);
     void see_settings(const Broker::Record& record);
     void see_row(const Broker::Record& record);
@@ -47,12 +49,14 @@ class Run {
     void see_request(ports::Partition at, const Broker::Record& record);
     void happened(const std::vector<sandbox::Record>& act);
 
+    /// Lets time pass until everything rests; false: it does not within that time.
     bool settle(Millis at_most);
     bool settled();
     /// Everything that can be said once nothing happens any more.
     void judge_rest();
     /// What was given since then, a shard after the other.
     std::vector<Command> commands(SteadyTime since = {});
+    /// The findings that are open, in words.
     std::string open();
     /// O6, O7: each journal is folded once more.
     void judge_replays();

@@ -12,6 +12,8 @@
 
 namespace trueup::connectors::kafka {
 
+/// Spent by `make`, whose client keeps what `get` was given: callbacks and their opaque outlive it.
+/// Not thread-safe. Errors are kStop and name the setting.
 class Conf {
   public:
     Conf() : conf_(rd_kafka_conf_new()) {}

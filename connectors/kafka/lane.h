@@ -65,6 +65,8 @@ class Streams::Lane {
     void look_for_end(Stream& stream) TRUEUP_REQUIRES(owner_.mutex_);
     /// Asks for no more.
     void pause(Stream& stream) TRUEUP_REQUIRES(owner_.mutex_);
+    /// What `go_on` was told of; by the polling thread, as `pause`, so that neither passes the
+    /// other.
     void resume() TRUEUP_EXCLUDES(owner_.mutex_);
     static Error read_error(const rd_kafka_message_t& message, ports::Partition partition);
     void close_unused() TRUEUP_EXCLUDES(owner_.mutex_, owner_.opening_);

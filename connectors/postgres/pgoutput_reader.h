@@ -11,7 +11,8 @@
 namespace trueup::connectors::postgres {
 
 /// Takes big-endian values off a message. A read past the end yields zeroes and is remembered, so
-/// that a decoder may read on and ask once.
+/// that a decoder may read on and ask once. Texts and bytes are views into the message. Not
+/// thread-safe.
 class MessageReader {
   public:
     explicit MessageReader(std::string_view bytes) : rest_(bytes) {}
@@ -61,6 +62,7 @@ class MessageReader {
     bool failed_ = false;
 };
 
+/// A tuple's columns, in their order.
 Tuple read_tuple(MessageReader& reader);
 /// The old tuple that `letter` announces.
 OldTuple read_old(MessageReader& reader, char letter);

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace trueup::core {
 
@@ -65,6 +68,7 @@ SubjectTable::Merge SubjectTable::unsaved_after(std::string_view after) {
 void SubjectTable::add_page(std::string_view after, std::size_t limit, Run& rows) {
     std::vector<std::string> keys;
     keys.reserve(kMostAhead);
+    std::vector<std::pair<std::size_t, std::string>> missed;
     const auto find_all = [&] {
         std::array<std::string_view, kMostAhead> views;
         std::array<Entry*, kMostAhead> seem{};
@@ -74,8 +78,7 @@ void SubjectTable::add_page(std::string_view after, std::size_t limit, Run& rows
             const std::string& key = keys[i];
             const bool sure = seem[i] != nullptr && seem[i]->subject.key == key;
             Entry* entry = sure ? seem[i] : lookup(key, hash64(key));
-            // What seemed to be it was another one, once in a lifetime.
-            if (entry == nullptr) entry = &insert_row(key, hash64(key), *rows_->load(key));
+            if (entry == nullptr) missed.emplace_back(rows.size(), key);
             rows.push_back(entry);
         }
         keys.clear();
@@ -86,6 +89,12 @@ void SubjectTable::add_page(std::string_view after, std::size_t limit, Run& rows
         if (keys.size() == kMostAhead) find_all();
     });
     find_all();
+    // What seemed to be one of these is another one: its row was passed over, and is read singly.
+    for (const auto& [place, key] : missed) {
+        const std::optional<std::string> row = rows_->load(key);
+        if (row) rows[place] = &insert_row(key, hash64(key), *row);
+    }
+    if (!missed.empty()) std::erase(rows, nullptr);  // one that could not be read stops the shard
 }
 
 std::vector<SubjectTable::Entry*> SubjectTable::after(std::string_view after, std::size_t limit) {

@@ -38,7 +38,7 @@ void SourceHintSender::send(const std::string& source) {
     keys_.sign(codec::kRequestSignature, bytes);
     std::vector<ports::Entry> entries;
     entries.push_back({"!hint", std::move(bytes), {}});
-    log_.append({Topic::kRequests, shard_}, entries);
+    log_.append({Topic::kRequests, shard_}, std::move(entries));
 }
 
 SourceHintReader::SourceHintReader(ports::Log& log, std::int32_t partitions,

@@ -93,6 +93,28 @@ TEST(KafkaLog, AnAppendOfManyBatchesIsAnsweredOnceAndIsThereInOrder_L4) {
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], entries[i].value);
 }
 
+// A partition of which a little was read, and long after that the rest, was never fetched again.
+TEST(KafkaLog, APartitionThatWasPausedWhenItsStreamWasClosedIsReadOn) {
+    Settings settings = fresh_settings();
+    settings.memory_bytes = std::size_t{8} << 10U;
+    make_topics(settings, {Topic::kJournal});
+    const auto log = must_open(settings);
+    for (int i = 0; i < 100; ++i) {
+        const auto appended = ports::append_now(
+            *log, kJournal0, std::vector<ports::Entry>{{{}, std::string(1'000, 'x'), {}}});
+        ASSERT_TRUE(appended.ok()) << appended.error().what;
+    }
+    const auto little = log->read(kJournal0, kFirstOffset, 1);
+    ASSERT_TRUE(little.ok()) << little.error().what;
+    while (log->streams() > 0) log->wait(log->changes_seen(), Millis{200});
+    Offset next = little->next_offset;
+    while (next < Offset(100)) {
+        const auto rest = log->read(kJournal0, next, std::size_t{1} << 20U);
+        ASSERT_TRUE(rest.ok()) << rest.error().what;
+        next = rest->next_offset;
+    }
+}
+
 ports::LogMaker maker(std::size_t memory_bytes) {
     return [=] { return std::make_unique<KafkaUnderTest>(memory_bytes); };
 }

@@ -2,6 +2,7 @@
 // engine/core/subject_table.h).
 #include "engine/core/subject_table.h"
 
+#include "engine/base/hash.h"
 #include "engine/core/row.h"
 
 #include <gtest/gtest.h>
@@ -217,6 +218,28 @@ TEST(SubjectTable, AfterBringsRowsAlong) {
     EXPECT_EQ(f.get("b"), 2U) << "what is newer than its row stays";
     EXPECT_EQ(f.get("c"), 1U);
     EXPECT_EQ(f.rows.loads, loads) << "none is read one by one";
+}
+
+// Of two names that look alike in the table one is cached, and the other one's row is on disk.
+TEST(SubjectTable, AfterTellsApartWhatSeemsCached) {
+    const std::string one = "s/pod-68446";
+    const std::string other = "s/pod-293124";
+    const auto seen_of = [](const std::string& key) {  // tag, and the place in a small table
+        return std::pair(hash64(key) >> 32U, hash64(key) & 63U);
+    };
+    ASSERT_EQ(seen_of(one), seen_of(other));
+    Fixture fixture;
+    fixture.put(one, 1);
+    fixture.put(other, 2);
+    fixture.store();
+    SubjectTable table(fixture.rows);
+    ASSERT_NE(table.find(one), nullptr);
+    ASSERT_TRUE(table.seems_cached(other));
+    const auto entries = table.after("", 10);
+    ASSERT_EQ(entries.size(), 2U);
+    EXPECT_EQ(entries[0]->subject.key, other);
+    EXPECT_EQ(entries[0]->subject.facets.at(0).version.hi, 2U);
+    EXPECT_EQ(entries[1]->subject.key, one);
 }
 
 TEST(SubjectTable, AfterMergesTheRunsOfManyUnsaved) {
