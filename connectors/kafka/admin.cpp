@@ -72,16 +72,27 @@ Result<std::int32_t> Admin::brokers() {
     return metadata->broker_cnt;
 }
 
+rd_kafka_resp_err_t Admin::look_up(ports::Partition partition, std::int64_t time,
+                                   std::int64_t& offset) {
+    const Partitions list = one_partition(settings_, partition, time);
+    const rd_kafka_resp_err_t error =
+        rd_kafka_offsets_for_times(client_.get(), list.get(), kAnswerMs);
+    offset = list->elems[0].offset;
+    return error != RD_KAFKA_RESP_ERR_NO_ERROR ? error : list->elems[0].err;
+}
+
 Result<ports::Extent> Admin::extent(ports::Partition partition) {
     std::int64_t low = 0;
     std::int64_t high = 0;
-    const std::string name = topic_name(settings_, partition.topic);
+    // One after the other: what asks for both at once has no end in 2.0.2 while no broker answers.
     const auto query = [&] {
-        return rd_kafka_query_watermark_offsets(client_.get(), name.c_str(),
-                                                partition.index.value(), &low, &high, kAnswerMs);
+        const rd_kafka_resp_err_t error = look_up(partition, RD_KAFKA_OFFSET_BEGINNING, low);
+        return error != RD_KAFKA_RESP_ERR_NO_ERROR ? error
+                                                   : look_up(partition, RD_KAFKA_OFFSET_END, high);
     };
     rd_kafka_resp_err_t error = query();
     if (is_stale(error)) {
+        const std::string name = topic_name(settings_, partition.topic);
         if (const auto looked = metadata(name); !looked) return looked.error();
         error = query();
     }
@@ -96,13 +107,11 @@ Result<Offset> Admin::offset_at(ports::Partition partition, BrokerTime time) {
     const Result<ports::Extent> extent = this->extent(partition);
     if (!extent) return extent.error();
     const std::int64_t millis = std::max<std::int64_t>(to_millis(time), 0);
-    const Partitions list = one_partition(settings_, partition, millis);
-    rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(client_.get(), list.get(), kAnswerMs);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = list->elems[0].err;
+    std::int64_t found = 0;
+    const rd_kafka_resp_err_t error = look_up(partition, millis, found);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return error_of(error, "look for a time in " + partition_name(partition));
     }
-    const std::int64_t found = list->elems[0].offset;
     return found < 0 ? extent->next_offset : Offset(found);
 }
 

@@ -53,6 +53,10 @@ class Admin {
     explicit Admin(const Settings& settings);
     Result<Metadata> metadata(const std::string& name);
     Status learn_cluster();
+    /// The first offset of that time or later, or that of an end (RD_KAFKA_OFFSET_BEGINNING, _END).
+    /// It has an answer within ten seconds, if only an error.
+    rd_kafka_resp_err_t look_up(ports::Partition partition, std::int64_t time,
+                                std::int64_t& offset);
 
     const Settings& settings_;
     Callbacks callbacks_;
