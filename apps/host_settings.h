@@ -5,6 +5,7 @@
 #include "apps/secrets.h"
 #include "engine/base/id.h"
 #include "engine/base/time.h"
+#include "engine/model/headers.h"
 #include "engine/model/settings.h"
 #include "engine/model/topic.h"
 #include "engine/ports/cluster.h"
@@ -55,6 +56,7 @@ struct HostSettings {
     std::int32_t partitions = 1;                                 ///< of every topic
     std::vector<PartitionNumber> shards = {PartitionNumber(0)};  ///< that run here
     bool lead = true;  ///< false: they fold and emit nothing
+    FindingHeaders finding_headers = FindingHeaders::kId;
     /// No other process uses the log: an empty journal is begun, and no shard needs hints.
     bool alone = true;
     std::string checkpoints;  ///< their folder; empty: state_dir/checkpoints

@@ -109,6 +109,7 @@ ShardHostSettings Host::shard_settings(PartitionNumber index) {
     shard.shard = index;
     shard.partitions = settings_.partitions;
     shard.lead = settings_.lead;
+    shard.finding_headers = settings_.finding_headers;
     shard.policy = settings_.policy;
     shard.cache_bytes = memory.subjects;
     shard.write_behind_bytes = memory.write_behind;

@@ -86,6 +86,7 @@ Result<HostSettings> settings_of(const config::Config& policy, const ProcessOpti
     become_next_build(settings.policy);
     settings.alone = !policy.kafka;
     settings.lead = !options.follow;
+    settings.finding_headers = policy.finding_headers;
     if (policy.kafka) settings.partitions = static_cast<std::int32_t>(policy.kafka->partitions);
     settings.shards.clear();
     if (!runs(options.part, Part::kEngine)) return settings;

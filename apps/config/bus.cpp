@@ -151,6 +151,8 @@ void read_bus(Section bus, const std::string& folder, Config& config) {
                     "is shorter than 100ms, so journal time would hardly advance; write 10s");
     }
     config.max_broker_skew = bus.duration("max_broker_skew", config.max_broker_skew);
+    config.finding_headers =
+        static_cast<FindingHeaders>(bus.choice("finding_headers", 0, {"id", "cloudevents"}));
     bus.finish();
 }
 

@@ -14,6 +14,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
+#include "engine/model/headers.h"
 #include "engine/model/settings.h"
 
 #include <cstdint>
@@ -53,6 +54,7 @@ struct Config {
     Retention retention;
     Millis max_clock_step{10'000};
     Millis max_broker_skew{0};
+    FindingHeaders finding_headers = FindingHeaders::kId;
     std::vector<SourceConfig> sources;   ///< in the order of the file
     std::vector<PolicyConfig> policies;  ///< in the order of the file; at least one
     std::vector<LeftOut> left_out;       ///< of load_sound_policies only

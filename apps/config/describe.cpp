@@ -18,9 +18,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> kFormats{"json", "text"};
+constexpr std::array<std::string_view, 2> kFindingHeaders{"id", "cloudevents"};
 
 std::string_view name_of(LogLevel level) { return kLevels[static_cast<std::size_t>(level)]; }
 std::string_view name_of(LogFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
+
+std::string_view name_of(FindingHeaders headers) {
+    return kFindingHeaders[static_cast<std::size_t>(headers)];
+}
 
 std::string listen_text(const Config& config) {
     return config.listen.empty() ? "off" : config.listen;
@@ -279,7 +284,8 @@ Json json_of(const KafkaBus& kafka) {
 
 Json json_of_bus(const Config& config) {
     Json json = {{"max_clock_step", duration_text(config.max_clock_step)},
-                 {"max_broker_skew", duration_text(config.max_broker_skew)}};
+                 {"max_broker_skew", duration_text(config.max_broker_skew)},
+                 {"finding_headers", name_of(config.finding_headers)}};
     json["retention"] = {{"journal", retention_text(config)}};
     if (config.kafka) {
         json["kafka"] = json_of(*config.kafka);

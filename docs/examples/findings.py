@@ -23,6 +23,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from google.protobuf.message import DecodeError
@@ -63,10 +64,12 @@ def word(enum, number, prefix):
         return str(number)
 
 
-def described(finding, headers):
-    """What is printed of a finding, by name."""
+def described(finding):
+    """What is printed of a finding, by name. All of it is in the value; headers are for routers."""
+    at = finding.position
+    seconds, ms = divmod(finding.append_time_ms, 1000)
     return {
-        "time": headers.get("ce_time", ""),
+        "time": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{ms:03}Z",
         "rule": finding.rule,
         "subject": finding.subject,
         "object_id": finding.object_id,
@@ -80,8 +83,8 @@ def described(finding, headers):
         "sentence": finding.sentence,
         "finding": finding.id,
         "command": finding.command_id or None,
-        "source": headers["ce_source"],
-        "event": headers["ce_id"],
+        "source": f"/journals/{at.journal_id}/shards/{at.shard}",
+        "event": f"{finding.id}.{at.offset}.{at.index}",
     }
 
 
@@ -101,24 +104,23 @@ class Printer:
 
     def take(self, record):
         where = f"{record.topic()}[{record.partition()}]@{record.offset()}"
-        try:
-            headers = {name: (value or b"").decode() for name, value in record.headers() or []}
-            kind, event = headers["ce_type"], (headers["ce_source"], headers["ce_id"])
-        except (KeyError, UnicodeDecodeError):
-            return say(f"{where} is not an event of Trueup; skipped")
+        headers = dict(record.headers() or [])
+        kind = (headers.get("ce_type") or TYPE.encode()).decode(errors="replace")
         if kind != TYPE:  # another version: what it means is not for us to guess
             if kind not in self._strangers:
                 self._strangers.add(kind)
                 say(f"{where} is of the type {kind}, this program knows {TYPE}; skipped")
             return None
-        if self._seen.again(event):
-            self.duplicates += 1
-            return None
         try:
             finding = finding_pb2.Finding.FromString(record.value() or b"")
         except DecodeError as error:
             return say(f"{where} cannot be read ({error}); skipped")
-        told = described(finding, headers)
+        if not finding.id or not finding.position.journal_id:
+            return say(f"{where} is not a finding; skipped")
+        told = described(finding)
+        if self._seen.again((told["source"], told["event"])):
+            self.duplicates += 1
+            return None
         print(json.dumps(told) if self._as_json else line_of(told), flush=True)
         return None
 

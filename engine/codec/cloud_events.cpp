@@ -13,19 +13,22 @@ namespace trueup::codec {
 
 namespace {
 
+constexpr std::string_view kProtobuf = "application/protobuf";
+
 Headers headers(std::string_view id, std::string_view source, std::string_view type,
                 std::string_view subject) {
-    return {{"ce_specversion", "1.0"}, {"ce_id", id},
-            {"ce_source", source},     {"ce_type", type},
-            {"ce_subject", subject},   {"content-type", "application/protobuf"}};
+    return {{"ce_specversion", "1.0"}, {"ce_id", id},           {"ce_source", source},
+            {"ce_type", type},         {"ce_subject", subject}, {"content-type", kProtobuf}};
 }
 
 }  // namespace
 
-Headers headers_for(const FindingEdge& edge) {
+Headers headers_for(const FindingEdge& edge, FindingHeaders which) {
+    const std::string id = to_hex(edge.id) + "." + std::to_string(edge.offset.value()) + "." +
+                           std::to_string(edge.index);
+    if (which == FindingHeaders::kId) return {{"ce_id", id}, {"content-type", kProtobuf}};
     Headers out = headers(
-        to_hex(edge.id) + "." + std::to_string(edge.offset.value()) + "." +
-            std::to_string(edge.index),
+        id,
         "/journals/" + to_hex(edge.journal_id) + "/shards/" + std::to_string(edge.shard.value()),
         "trueup.finding.v1", edge.subject);
     out.add("ce_time", rfc3339(to_millis(edge.append_time)));

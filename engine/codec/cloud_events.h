@@ -4,6 +4,9 @@
 //
 // (ce_source, ce_id) is the same whenever the same event is published again, so that a consumer may
 // drop what it has seen.
+//
+// Findings have all of them only on request (docs/adr/0045): they are many, and their values say
+// the same.
 #pragma once
 
 #include "engine/base/time.h"
@@ -18,7 +21,7 @@
 namespace trueup::codec {
 
 /// `trueup.finding.v1`; one event per edge.
-Headers headers_for(const FindingEdge& edge);
+Headers headers_for(const FindingEdge& edge, FindingHeaders which);
 /// `trueup.command.v1`; a command that is emitted again is the same event.
 Headers headers_for(const Command& command);
 /// `trueup.outcome.v1`. `time` is the executor's broker time; without it there is no `ce_time`.

@@ -66,4 +66,10 @@ class Headers {
     std::string bytes_;
 };
 
+/// Which headers findings have: they are many, and their values say the same (docs/adr/0045).
+enum class FindingHeaders : std::uint8_t {
+    kId,           ///< `ce_id` and `content-type`
+    kCloudEvents,  ///< all those of CloudEvents
+};
+
 }  // namespace trueup

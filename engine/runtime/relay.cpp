@@ -122,7 +122,7 @@ Relay::Batch Relay::encode(std::vector<Emissions> offered) const {
         }
         for (const FindingEdge& edge : of_record.findings) {
             batch.findings.push_back(
-                {to_hex(edge.id), codec::encode_finding(edge), codec::headers_for(edge)});
+                {to_hex(edge.id), codec::encode_finding(edge), codec::headers_for(edge, headers_)});
         }
         of_record.commands.clear();
         of_record.findings.clear();

@@ -17,6 +17,7 @@
 #include "engine/base/result.h"
 #include "engine/codec/signature.h"
 #include "engine/core/fold.h"
+#include "engine/model/headers.h"
 #include "engine/ports/log.h"
 
 #include <atomic>
@@ -32,8 +33,8 @@ class Relay {
     /// Commands are signed with `keys`, which outlive the relay. `jobs`: deferred has everything
     /// done by the caller.
     Relay(ports::Log& log, PartitionNumber partition, const codec::KeyRing& keys,
-          std::launch jobs = std::launch::async)
-        : log_(log), partition_(partition), keys_(keys), jobs_(jobs) {}
+          std::launch jobs = std::launch::async, FindingHeaders headers = FindingHeaders::kId)
+        : log_(log), partition_(partition), keys_(keys), headers_(headers), jobs_(jobs) {}
 
     /// Finds out what was published before. Until then nothing may be offered.
     Status resume();
@@ -99,6 +100,7 @@ class Relay {
     ports::Log& log_;
     PartitionNumber partition_;
     const codec::KeyRing& keys_;
+    const FindingHeaders headers_;
     Seen seen_;
     Offset look_from_;  ///< in the findings
     bool deferred_ = false;

@@ -30,7 +30,8 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
       projection_(store, settings_.shard, settings_.jobs),
       state_(projection_),
       sequencer_(log, settings_.shard, settings_.request_keys),
-      relay_(log, settings_.shard, settings_.command_keys, settings_.jobs),
+      relay_(log, settings_.shard, settings_.command_keys, settings_.jobs,
+             settings_.finding_headers),
       lineage_(log, settings_.shard),
       active_(settings_.timeout) {}
 

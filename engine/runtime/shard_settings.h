@@ -5,6 +5,7 @@
 #include "engine/base/time.h"
 #include "engine/codec/signature.h"
 #include "engine/model/finding_edge.h"
+#include "engine/model/headers.h"
 #include "engine/model/ids.h"
 #include "engine/model/settings.h"
 #include "engine/model/subject.h"
@@ -26,7 +27,8 @@ struct ShardSettings {
     std::size_t record_bytes = 950ULL << 10U;  ///< of a journal record, about
     std::size_t in_flight = 2;                 ///< journal appends at once
     bool lead = true;                          ///< false: fold only, emit nothing
-    Millis timeout{200};                       ///< how long another engine may let something wait
+    FindingHeaders finding_headers = FindingHeaders::kId;
+    Millis timeout{200};  ///< how long another engine may let something wait
     /// Where rows are written and backlogs encoded: beside the shard's thread, or (deferred) by it.
     std::launch jobs = std::launch::async;
     /// For the Genesis of an empty journal; none: an empty journal is refused.

@@ -201,6 +201,17 @@ class Formats(unittest.TestCase):
         known = {dict(record["headers"])["ce_type"] for _, _, record in self.messages()}
         self.assertEqual({row[0] for row in types[1:]}, known)
 
+    def test_findings_have_the_headers_that_tell_edges_apart_and_others_on_request(self):
+        rows = tables(self.parts["Headers"])[0][1:]
+        always = [row[0] for row in rows if row[1] == "always"]
+        asked = [row[0] for row in rows if "findings on request" in row[1]]
+        self.assertEqual({row[0] for row in rows}, {*always, *asked})
+        (message,) = self.document["channels"]["findings"]["messages"].values()
+        schema = resolve(self.document, message)["headers"]
+        for record in self.code["life"]:
+            self.assertEqual([name for name, _ in record["headers"]], always)
+            self.assertEqual(wrong_headers(self.document, schema, record["headers"]), [])
+
     def test_sources_and_ids_have_the_form_that_the_page_tells(self):
         _, types = tables(self.parts["Headers"])
         forms = {row[0]: row for row in types[1:]}
@@ -304,7 +315,7 @@ class Formats(unittest.TestCase):
             self.assertIsNone(flaw(key, record["key"]), topic)
 
     def test_a_planted_header_is_found(self):
-        _, message, record = next(self.messages())
+        (message, record), *_ = [rest for topic, *rest in self.messages() if topic == "commands"]
         good = record["headers"]
         for bad in (
             good + [["ce_extra", "1"]],

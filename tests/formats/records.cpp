@@ -73,7 +73,8 @@ ordered_json record_of(const StoredRecord& record) {
 ordered_json public_records() {
     const FindingEdge edge = codec::samples::finding();
     MemoryLog log;
-    runtime::Relay relay(log, edge.shard, testing::test_keys());
+    runtime::Relay relay(log, edge.shard, testing::test_keys(), std::launch::async,
+                         FindingHeaders::kCloudEvents);
     TRUEUP_CHECK(relay.resume().ok());
     core::FoldReport report;
     report.findings.add() = edge;
@@ -93,7 +94,7 @@ ordered_json public_records() {
             {"heartbeat", record_of<v1::Outcome>(heartbeat)}};
 }
 
-/// All edges of one finding, as the relay published them.
+/// All edges of one finding, as the relay publishes them unless it is told otherwise.
 ordered_json life() {
     MemoryLog log;
     FindingEdge edge = codec::samples::finding();

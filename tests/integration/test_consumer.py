@@ -23,9 +23,10 @@ def life():
     return json.loads(subprocess.run([program], check=True, capture_output=True).stdout)["life"]
 
 
-def with_header(record, name, value):
-    headers = [[n, value if n == name else v] for n, v in record["headers"]]
-    return record | {"headers": headers}
+def of_journal(record, journal):
+    """The same edge of another journal."""
+    own = record["fields"]["position"]["journal_id"]
+    return record | {"value": record["value"].replace(own.encode().hex(), journal.encode().hex())}
 
 
 class Findings(unittest.TestCase):
@@ -51,12 +52,12 @@ class Findings(unittest.TestCase):
         publish(self.topic, self.life)
         consumer = self.consumer("--from", "earliest", "--json")
         consumer.until("four findings", lambda: len(consumer.lines()) == 4)
-        headers = dict(self.life[1]["headers"])
         fields = self.life[1]["fields"]
+        at = fields["position"]
         self.assertEqual(
             consumer.findings()[1],
             {
-                "time": headers["ce_time"],
+                "time": "2023-11-14T22:13:22.000Z",
                 "rule": "orphaned_pod",
                 "subject": fields["subject"],
                 "object_id": fields["object_id"],
@@ -65,8 +66,8 @@ class Findings(unittest.TestCase):
                 "sentence": fields["sentence"],
                 "finding": fields["id"],
                 "command": None,
-                "source": headers["ce_source"],
-                "event": headers["ce_id"],
+                "source": f"/journals/{at['journal_id']}/shards/{at['shard']}",
+                "event": dict(self.life[1]["headers"])["ce_id"],
             },
         )
         commanded = consumer.findings()[2]
@@ -78,17 +79,15 @@ class Findings(unittest.TestCase):
         publish(self.topic, self.life)
         consumer = self.consumer("--from", "earliest")
         consumer.until("four lines", lambda: len(consumer.lines()) == 4)
-        start = (
-            f"{dict(self.life[0]['headers'])['ce_time']} orphaned_pod graph-instance/wrapper-7f3a"
-        )
+        start = "2023-11-14T22:13:22.000Z orphaned_pod graph-instance/wrapper-7f3a"
         endings = ["suspected: grace", "confirmed: budget", "commanded", "resolved: done"]
         self.assertEqual(consumer.lines(), [f"{start} {ending}" for ending in endings])
         self.assertEqual(consumer.end(), 0)
 
     def test_an_event_that_is_published_again_is_printed_once(self):
         first, second, *rest = self.life
-        # As a relay repeats after a crash; and another shard's event of the same id is another event.
-        elsewhere = with_header(second, "ce_source", "/journals/" + "0" * 32 + "/shards/1")
+        # As a relay repeats after a crash; and another journal's event of the same id is another event.
+        elsewhere = of_journal(second, "0" * 32)
         publish(self.topic, [first, second, first, second, elsewhere, *rest])
         consumer = self.consumer("--from", "earliest", "--json")
         consumer.until("the last one", lambda: "resolved" in str(consumer.lines()))
@@ -99,14 +98,14 @@ class Findings(unittest.TestCase):
 
     def test_what_it_does_not_understand_it_names_and_goes_on(self):
         bare = {"key": "!heartbeat", "headers": [], "value": ""}
-        other = with_header(self.life[0], "ce_type", "trueup.finding.v2")
-        broken = with_header(self.life[0], "ce_id", "broken") | {"value": "ff"}
+        other = self.life[0] | {"headers": [["ce_type", "trueup.finding.v2"]]}
+        broken = self.life[0] | {"value": "ff"}
         publish(self.topic, [bare, other, other, broken, *self.life])
         consumer = self.consumer("--from", "earliest", "--json")
         consumer.until("four findings", lambda: len(consumer.lines()) == 4)
         self.assertEqual(consumer.end(), 0)
         said = consumer.said()
-        self.assertIn(f"{self.topic}[0]@0 is not an event of Trueup", said)
+        self.assertIn(f"{self.topic}[0]@0 is not a finding", said)
         self.assertEqual(said.count("is of the type trueup.finding.v2"), 1)
         self.assertIn(f"{self.topic}[0]@3 cannot be read", said)
 
@@ -135,12 +134,9 @@ class Findings(unittest.TestCase):
     def test_from_latest_leaves_out_what_was_there(self):
         publish(self.topic, self.life[:1])
         consumer = self.consumer("--from", "latest", "--json")
-        sent = 0
 
-        def comes():
-            nonlocal sent  # until it has its place, what is published is before it
-            sent += 1
-            publish(self.topic, [with_header(self.life[1], "ce_id", f"{sent}")])
+        def comes():  # until it has its place, what is published is before it
+            publish(self.topic, [self.life[1]])
             return consumer.lines()
 
         consumer.until("a new finding", comes)

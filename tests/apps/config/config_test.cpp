@@ -45,6 +45,7 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
     EXPECT_TRUE(config.fsync);
     EXPECT_EQ(config.max_clock_step, Millis(10'000));
     EXPECT_EQ(config.max_broker_skew, Millis(0));
+    EXPECT_EQ(config.finding_headers, FindingHeaders::kId);
     EXPECT_EQ(config.listen, "127.0.0.1:9464");
     EXPECT_EQ(config.log_level, LogLevel::kInfo);
     EXPECT_FALSE(config.log_format) << "that of the feed";
@@ -162,7 +163,8 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
     std::string text =
         with(sound(), "version: 1\n",
              "version: 1\n"
-             "bus: {embedded: {fsync: false}, max_clock_step: 5s, max_broker_skew: 1s}\n"
+             "bus: {embedded: {fsync: false}, max_clock_step: 5s, max_broker_skew: 1s,\n"
+             "  finding_headers: cloudevents}\n"
              "state_dir: state\n"
              "memory: 1GiB\n"
              "checkpoints: {every: 1h, keep: 5}\n"
@@ -185,6 +187,7 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
     EXPECT_EQ(config.checkpoint_every, std::chrono::hours(1));
     EXPECT_EQ(config.checkpoints_kept, 5U);
     EXPECT_FALSE(config.fsync);
+    EXPECT_EQ(config.finding_headers, FindingHeaders::kCloudEvents);
     EXPECT_EQ(config.listen, "");
     EXPECT_EQ(config.log_level, LogLevel::kWarn);
     EXPECT_EQ(config.log_format, LogFormat::kText);

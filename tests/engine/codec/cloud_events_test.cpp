@@ -23,13 +23,19 @@ Map as_map(const Headers& headers) {
 }
 
 TEST(CloudEvents, AFindingNamesItsEdgeAndItsJournal) {
-    EXPECT_EQ(as_map(headers_for(samples::finding())),
+    EXPECT_EQ(as_map(headers_for(samples::finding(), FindingHeaders::kCloudEvents)),
               (Map{{"ce_specversion", "1.0"},
                    {"ce_id", "00000000000000010000000000000002.300.1"},
                    {"ce_source", "/journals/00000000000000030000000000000004/shards/5"},
                    {"ce_type", "trueup.finding.v1"},
                    {"ce_subject", "graph-instance/wrapper-7f3a"},
                    {"ce_time", "2023-11-14T22:13:22.000Z"},
+                   {"content-type", "application/protobuf"}}));
+}
+
+TEST(CloudEvents, AFindingMayHaveNothingButWhatTellsEdgesApart) {
+    EXPECT_EQ(as_map(headers_for(samples::finding(), FindingHeaders::kId)),
+              (Map{{"ce_id", "00000000000000010000000000000002.300.1"},
                    {"content-type", "application/protobuf"}}));
 }
 
