@@ -52,6 +52,7 @@ bool EngineProcess::open() {
     settings.partitions = around_.settings.shards;
     settings.policy = policy_;
     settings.jobs = std::launch::deferred;  // one thread, one order
+    settings.in_flight = 2;  // so few that what comes in has to wait in these small worlds, too
     settings.timeout = Millis{2'000};
     settings.write_behind_every = Millis{5'000};
     settings.cache_bytes = 64U << 10U;

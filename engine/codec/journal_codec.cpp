@@ -205,7 +205,10 @@ Status read_part(std::uint32_t tag, WireReader& reader, Numbers& numbers, Journa
 
 }  // namespace
 
-JournalRecordBuilder::JournalRecordBuilder() { (void)take(); }
+JournalRecordBuilder::JournalRecordBuilder(std::size_t expected) {
+    (void)take();
+    buffer_.reserve(expected);
+}
 
 std::string JournalRecordBuilder::take() {
     std::string record = std::move(buffer_);

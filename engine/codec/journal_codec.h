@@ -16,7 +16,8 @@ namespace trueup::codec {
 /// Builds one record in one buffer, piece by piece. Not thread-safe.
 class JournalRecordBuilder {
   public:
-    JournalRecordBuilder();
+    /// `expected`: bytes that the record will have, about.
+    explicit JournalRecordBuilder(std::size_t expected = 0);
 
     /// The first record of a journal. At most once per record.
     void set_genesis(const Genesis& genesis);

@@ -50,14 +50,25 @@ class SubjectTable::Merge {
 
 /// Each record sorts what it brings: one that sorted everything would hold up the shard.
 void SubjectTable::add_unsaved(Entry& entry) {
-    if (unsaved_.empty() || unsaved_.back().size() == kRun) unsaved_.emplace_back();
+    if (unsaved_.empty() || unsaved_.back().size() == kRun) {
+        sort_unsaved();
+        unsaved_.emplace_back();
+        sorted_ = 0;
+    }
+    unsaved_.back().push_back(&entry);
+}
+
+void SubjectTable::sort_unsaved() {
+    if (unsaved_.empty() || sorted_ == unsaved_.back().size()) return;
     Run& run = unsaved_.back();
-    run.push_back(&entry);
-    if (run.size() == kRun) std::sort(run.begin(), run.end(), by_key);
+    const auto news = run.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    std::sort(news, run.end(), by_key);
+    std::inplace_merge(run.begin(), news, run.end(), by_key);
+    sorted_ = run.size();
 }
 
 SubjectTable::Merge SubjectTable::unsaved_after(std::string_view after) {
-    if (!unsaved_.empty()) std::sort(unsaved_.back().begin(), unsaved_.back().end(), by_key);
+    sort_unsaved();
     Merge merge;
     for (const Run& run : unsaved_) merge.add(run, after);
     return merge;
@@ -193,6 +204,7 @@ void SubjectTable::take_dirty(Hash128& digest, const TakeRow& take) {
     dirty_.clear();
     dirty_bytes_ = 0;
     unsaved_.clear();
+    sorted_ = 0;
 }
 
 }  // namespace trueup::core

@@ -97,6 +97,12 @@ void SubjectTable::prefetch_facets(const Entry& entry) {
     const auto* facets = reinterpret_cast<const char*>(entry.subject.facets.data());
     const std::size_t bytes = entry.subject.facets.size() * sizeof(Facet);
     for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(facets + line);
+    if (entry.subject.findings.empty()) return;
+    const auto* findings = reinterpret_cast<const char*>(entry.subject.findings.data());
+    for (std::size_t line = 0; line < sizeof(Finding); line += 64) {
+        __builtin_prefetch(findings + line);
+    }
+    __builtin_prefetch(entry.subject.waits.data());
 }
 
 void SubjectTable::prefetch_objects(const Entry& entry) {

@@ -152,6 +152,7 @@ class SubjectTable {
     void add_page(std::string_view after, std::size_t limit, Run& rows);
     void remove(Entry& entry);
     void add_unsaved(Entry& entry);
+    void sort_unsaved();
     Merge unsaved_after(std::string_view after);
     void sort_dirty();
     static void prefetch(const Entry& entry);
@@ -166,7 +167,8 @@ class SubjectTable {
     std::uint32_t made_ = 0;  ///< entries in the chunks, free ones included
     std::vector<std::uint32_t> free_;
     std::vector<std::uint32_t> dirty_;  ///< indexes of dirty entries
-    std::vector<Run> unsaved_;          ///< dirty ones without a row; the last run is not sorted
+    std::vector<Run> unsaved_;          ///< dirty ones without a row
+    std::size_t sorted_ = 0;            ///< of the last run; the others are in order
     std::size_t used_ = 0;
     std::size_t bytes_ = 0;
     std::size_t dirty_bytes_ = 0;

@@ -31,8 +31,9 @@ Status check_continuity(ports::Log& log, PartitionNumber shard, const core::Meta
 /// Not thread-safe: the shard's thread owns it.
 class Lineage {
   public:
-    /// So many records back a writer may be before it costs a look ...
-    static constexpr std::size_t kKept = 4;
+    /// So many records back a writer may be before it costs a look: those under way, and as many
+    /// that have an answer and are not folded yet ...
+    static constexpr std::size_t kKept = 16;
     /// ... and no longer after the record before, by the brokers' clocks: no partition has lost its
     /// leader and found another one in less.
     static constexpr Millis kElection{1'000};

@@ -100,12 +100,12 @@ class Relay {
     ports::Log& log_;
     PartitionNumber partition_;
     const codec::KeyRing& keys_;
-    const FindingHeaders headers_;
     Seen seen_;
     Offset look_from_;  ///< in the findings
     bool deferred_ = false;
     bool overdue_ = false;               ///< what is deferred should be there by now
     Offset newest_at_look_ = kNoOffset;  ///< journal offset of what was offered last
+    const FindingHeaders headers_;
     const std::launch jobs_;
     std::vector<Emissions> offered_;
     std::size_t offered_count_ = 0;

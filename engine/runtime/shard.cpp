@@ -192,7 +192,7 @@ Result<bool> Shard::sequence() {
     // would be nobody's.
     const bool has_settings = !settings_journaled_;
     if (appends_.size() >= (has_settings ? 1 : settings_.in_flight)) return false;
-    codec::JournalRecordBuilder record;
+    codec::JournalRecordBuilder record(last_size_);
     if (state_.meta.record != 0) record.set_folded({state_.meta.applied, state_.meta.record});
     if (has_settings) {
         if (settings_.on_settings && state_.plan != nullptr) {
@@ -208,6 +208,7 @@ Result<bool> Shard::sequence() {
     if (record.count() == 0 && !has_settings && !tick_due()) return false;
     std::vector<ports::Entry> entries;
     entries.push_back({{}, record.take()});
+    last_size_ = entries.front().value.size();
     appends_.push_back(log_.append({Topic::kJournal, settings_.shard}, std::move(entries)));
     last_record_ = clock_.steady_now();
     return *more;

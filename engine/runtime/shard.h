@@ -117,6 +117,7 @@ class Shard {
     bool caught_up_ = false;
     bool sequencing_ = false;          ///< the journal's end was reached once, positions are set
     bool settings_journaled_ = false;  ///< an append of ours that carried them was acknowledged
+    std::size_t last_size_ = 0;  ///< of a journal record of ours: the next one may be as large
     bool more_work_ = false;
     std::vector<SourceId> wants_epoch_;  ///< not handed out yet
     SteadyTime last_record_{};

@@ -1,4 +1,5 @@
 // A shard is opened: its rows are loaded, and its journal must go on from where they are.
+#include "engine/base/check.h"
 #include "engine/codec/journal_codec.h"
 #include "engine/core/edges.h"
 #include "engine/runtime/shard.h"
@@ -33,7 +34,10 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
       relay_(log, settings_.shard, settings_.command_keys, settings_.jobs,
              settings_.finding_headers),
       lineage_(log, settings_.shard),
-      active_(settings_.timeout) {}
+      active_(settings_.timeout) {
+    // Else each record of a backlog would have the one before it read again.
+    TRUEUP_CHECK(2 * settings_.in_flight <= Lineage::kKept);
+}
 
 Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
                                            ports::Store& store, ports::Clock& clock) {

@@ -24,9 +24,11 @@ struct ShardSettings {
     std::size_t cache_bytes = 256ULL << 20U;  ///< for subjects in memory
     std::size_t write_behind_bytes = 32ULL << 20U;  ///< dirty bytes that trigger a write
     Millis write_behind_every{2'000};
-    std::size_t record_bytes = 950ULL << 10U;  ///< of a journal record, about
-    std::size_t in_flight = 2;                 ///< journal appends at once
-    bool lead = true;                          ///< false: fold only, emit nothing
+    /// Of a journal record, about. What so many items touch stays in the processor's cache while
+    /// they are folded, judged and collected; of larger ones each step waits for memory again.
+    std::size_t record_bytes = 300ULL << 10U;
+    std::size_t in_flight = 6;  ///< journal appends at once; at most half of Lineage::kKept
+    bool lead = true;           ///< false: fold only, emit nothing
     FindingHeaders finding_headers = FindingHeaders::kId;
     Millis timeout{200};  ///< how long another engine may let something wait
     /// Where rows are written and backlogs encoded: beside the shard's thread, or (deferred) by it.

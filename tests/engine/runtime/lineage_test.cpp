@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace trueup::runtime::testing {
 namespace {
 
@@ -171,6 +173,30 @@ TEST_F(Lineages, WhatIsGoneFromTheJournalIsNoQuestion) {
     lineage.resume(rows);
     ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, PartitionNumber(0)}, follows.offset).ok());
     EXPECT_TRUE(lineage.admit(view).ok());
+}
+
+// With six appends under way each record of a backlog had the one before it read again, each time
+// by a stream of its own: gigabytes of what was fetched ahead for them.
+TEST_F(Lineages, AWriterWithAllItsAppendsUnderWayCostsNoLook) {
+    const std::size_t under_way = 2 * runtime::ShardSettings{}.in_flight;
+    const auto mark = [](std::size_t n) {
+        return RecordMark{Offset(static_cast<std::int64_t>(n)), 100 + n};
+    };
+    Lineage lineage(fixture_.log, PartitionNumber(0));
+    core::Meta rows;
+    rows.applied = mark(0).offset;
+    rows.record = mark(0).digest;
+    lineage.resume(rows);
+    const std::uint64_t reads = fixture_.log.reads();
+    for (std::size_t n = 1; n < 100; ++n) {
+        JournalView view;
+        view.offset = mark(n).offset;
+        view.digest = mark(n).digest;
+        view.folded = mark(n - std::min(n, under_way));
+        EXPECT_TRUE(lineage.admit(view).ok());
+        lineage.folded(view);
+    }
+    EXPECT_EQ(fixture_.log.reads(), reads);
 }
 
 TEST_F(Lineages, WhoWasMistakenOrLateStopsNobody) {
