@@ -115,7 +115,9 @@ int run(int argc, char** argv) {
     Shape shape{};
     shape.subjects = static_cast<std::uint32_t>(options.number("subjects", 100'000));
     shape.items = static_cast<std::uint64_t>(options.number("items", 1e6));
-    shape.record_bytes = static_cast<std::size_t>(options.number("record-kb", 300)) << 10U;
+    shape.record_bytes = static_cast<std::size_t>(options.number(
+                             "record-kb", static_cast<double>(usual_record_bytes() >> 10U)))
+                         << 10U;
     shape.per_second = static_cast<std::uint32_t>(options.number("rate", 10'000));
     shape.memory = static_cast<std::size_t>(options.number("memory-mib", 512)) << 20U;
     const std::string only = options.text("only", {});

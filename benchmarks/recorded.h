@@ -3,8 +3,10 @@
 
 #include "benchmarks/load.h"
 #include "engine/codec/journal_codec.h"
+#include "engine/runtime/shard_settings.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +18,9 @@ struct Recorded {
     BrokerTime append_time{};
     std::string bytes;
 };
+
+/// As large as an engine makes its records.
+inline std::size_t usual_record_bytes() { return runtime::ShardSettings{}.record_bytes; }
 
 /// Packs inputs into records of about `record_bytes`. Each `per_second` inputs the journal's time
 /// goes on by a second; each of those seconds both sources prove their progress.

@@ -24,7 +24,7 @@ struct Runs {
 /// Fills a store in `folder` and gives the tail, which is not folded yet.
 std::vector<Recorded> fill(const Shape& shape, const std::string& folder) {
     Load load(shape.subjects);
-    Recorder recorder(load, std::size_t{300} << 10U, 10'000);
+    Recorder recorder(load, usual_record_bytes(), 10'000);
     Follower follower(shape.memory, folder);
     recorder.open(load_settings(Mode::kObserve));
     for (std::uint32_t subject = 0; subject < shape.subjects; ++subject) {

@@ -129,7 +129,9 @@ int run(int argc, char** argv) {
     Report report(options);
     const auto subjects = static_cast<std::uint32_t>(options.number("subjects", 1e6));
     const auto memory = static_cast<std::size_t>(options.number("memory-mib", 512)) << 20U;
-    const auto record_bytes = static_cast<std::size_t>(options.number("record-kb", 300)) << 10U;
+    const auto record_bytes = static_cast<std::size_t>(options.number(
+                                  "record-kb", static_cast<double>(usual_record_bytes() >> 10U)))
+                              << 10U;
     const auto runs = static_cast<int>(options.number("runs", 3));
     if (options.number("pin", 0) != 0) report.fact("processor", pin_to_one_processor());
     report.fact("subjects", subjects);

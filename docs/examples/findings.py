@@ -64,12 +64,19 @@ def word(enum, number, prefix):
         return str(number)
 
 
+def moment(finding):
+    """When its journal record was appended; empty where that is not said: absent is not zero."""
+    if not finding.HasField("append_time_ms"):
+        return ""
+    seconds, ms = divmod(finding.append_time_ms, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{ms:03}Z"
+
+
 def described(finding):
     """What is printed of a finding, by name. All of it is in the value; headers are for routers."""
     at = finding.position
-    seconds, ms = divmod(finding.append_time_ms, 1000)
     return {
-        "time": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{ms:03}Z",
+        "time": moment(finding),
         "rule": finding.rule,
         "subject": finding.subject,
         "object_id": finding.object_id,

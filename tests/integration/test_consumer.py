@@ -120,6 +120,18 @@ class Findings(unittest.TestCase):
         self.assertEqual(consumer.findings()[0]["reason"], "99")
         self.assertEqual(consumer.end(), 0)
 
+    # It was printed as 1970.
+    def test_a_time_that_is_not_said_is_left_out(self):
+        # Field 10 as a varint is 50 and 1700000002000.
+        said = "50" + "d0df95ffbc31"
+        self.assertEqual(self.life[0]["value"].count(said), 1)
+        silent = self.life[0] | {"value": self.life[0]["value"].replace(said, "")}
+        publish(self.topic, [silent, self.life[1]])
+        consumer = self.consumer("--from", "earliest", "--json")
+        consumer.until("both", lambda: len(consumer.lines()) == 2)
+        self.assertEqual([bool(f["time"]) for f in consumer.findings()], [False, True])
+        self.assertEqual(consumer.end(), 0)
+
     def test_a_group_goes_on_where_it_ended(self):
         publish(self.topic, self.life[:2])
         consumer = self.consumer("--from", "earliest", "--json", "--group", self.prefix)
