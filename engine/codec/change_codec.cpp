@@ -147,16 +147,18 @@ bool read_identity(WireReader& reader, ChangeView& out, const char*& why) {
 /// The fields of an object's change in the order in which they are written.
 bool read_in_order(WireReader& reader, Raw& raw, ChangeView& out, const char*& why) {
     const auto number = [&](std::uint32_t field, std::uint64_t& into) {
-        return !reader.next_is(varint_tag(field)) || reader.varint(into);
+        return !reader.next_is(varint_tag(field)) || reader.wide_varint(into);
     };
-    if (!number(kKind, raw.kind)) return false;
-    if (reader.next_is(bytes_tag(kSource)) && !read_text(reader, out.source, why)) return false;
+    if (reader.next_is(varint_tag(kKind)) && !reader.varint(raw.kind)) return false;
+    if (reader.next_is(bytes_tag(kSource))) {
+        if (!reader.bytes(out.source) || !is_text(is_utf8(out.source), why)) return false;
+    }
     raw.has_incarnation = reader.next_is(varint_tag(kIncarnation));
     if (raw.has_incarnation && !reader.varint(raw.incarnation)) return false;
     return number(kSeq, out.seq) && number(kEpoch, out.epoch) && read_identity(reader, out, why) &&
            number(kVersionHi, out.version.hi) && number(kVersionLo, out.version.lo) &&
            number(kSourceTime, raw.source_time) &&
-           (!reader.next_is(bytes_tag(kObject)) || read_object(reader, raw, out, why));
+           (!reader.next_is(bytes_tag(kObject)) || (raw.has_object = reader.bytes(out.object)));
 }
 
 bool read_fields(std::string_view bytes, Raw& raw, ChangeView& out, const char*& why) {
@@ -174,11 +176,13 @@ bool read_fields(std::string_view bytes, Raw& raw, ChangeView& out, const char*&
 const char* judge_object(ChangeView& change) {
     const bool ascii = is_ascii(change.object);
     bool good = true;
+    bool partial = false;
     const bool whole = ObjectView(change.object).each([&](const Field& field) {
-        change.partial = change.partial || field.unchanged;
+        partial |= field.unchanged;
         if (ascii) return;
         good = good && is_utf8(field.name) && (!field.value || is_utf8(*field.value));
     });
+    change.partial = partial;
     if (!whole) return "the object is not a list of fields";
     return good ? nullptr : "a field of the object is not UTF-8";
 }

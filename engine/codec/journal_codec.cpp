@@ -42,59 +42,65 @@ struct Envelope {
     std::uint64_t append_time = 0;
     std::uint64_t authentic = 0;
     std::string_view payload;
-    bool has_topic = false;
-    bool has_prev_offset = false;
-    bool has_offset = false;
-    bool has_append_time = false;
-    bool has_payload = false;
-    bool whole() const {
-        return has_topic && has_prev_offset && has_offset && has_append_time && has_payload;
-    }
+    std::uint32_t came = 0;  ///< a bit for each, by its number
 };
 
+constexpr std::uint32_t kWhole = 1U << kItemTopic | 1U << kItemPrevOffset | 1U << kItemOffset |
+                                 1U << kItemAppendTime | 1U << kItemPayload;
+
 bool read_field(std::uint32_t tag, WireReader& reader, Envelope& out) {
+    const auto number = [&](std::uint32_t field, std::uint64_t& into) {
+        out.came |= 1U << field;
+        return reader.varint(into);
+    };
     switch (tag) {
         case varint_tag(kItemTopic):
-            return out.has_topic = reader.varint(out.topic);
+            return number(kItemTopic, out.topic);
         case varint_tag(kItemPrevOffset):
-            return out.has_prev_offset = reader.varint(out.prev_offset);
+            return number(kItemPrevOffset, out.prev_offset);
         case varint_tag(kItemOffset):
-            return out.has_offset = reader.varint(out.offset);
+            return number(kItemOffset, out.offset);
         case varint_tag(kItemAppendTime):
-            return out.has_append_time = reader.varint(out.append_time);
+            return number(kItemAppendTime, out.append_time);
         case bytes_tag(kItemPayload):
-            return out.has_payload = reader.bytes(out.payload);
+            out.came |= 1U << kItemPayload;
+            return reader.bytes(out.payload);
         case varint_tag(kItemAuthentic):
-            return reader.varint(out.authentic);
+            return number(kItemAuthentic, out.authentic);
         default:
             return reader.skip(tag);
     }
 }
 
-/// The fields in the order in which they are written, which is nearly always all of them.
-bool read_in_order(WireReader& reader, Envelope& out) {
-    const auto number = [&](std::uint32_t field, std::uint64_t& into, bool& has) {
-        return !reader.next_is(varint_tag(field)) || (has = reader.varint(into));
+/// True: these are the fields that each item has, in the order in which they are written, which is
+/// nearly always so.
+bool read_in_order(WireReader reader, Envelope& out) {
+    const auto number = [&](std::uint32_t field, std::uint64_t& into) {
+        return reader.next_is(varint_tag(field)) && reader.wide_varint(into);
     };
-    return number(kItemTopic, out.topic, out.has_topic) &&
-           number(kItemPrevOffset, out.prev_offset, out.has_prev_offset) &&
-           number(kItemOffset, out.offset, out.has_offset) &&
-           number(kItemAppendTime, out.append_time, out.has_append_time) &&
-           (!reader.next_is(bytes_tag(kItemPayload)) ||
-            (out.has_payload = reader.bytes(out.payload)));
+    return reader.next_is(varint_tag(kItemTopic)) && reader.varint(out.topic) &&
+           number(kItemPrevOffset, out.prev_offset) && number(kItemOffset, out.offset) &&
+           number(kItemAppendTime, out.append_time) && reader.next_is(bytes_tag(kItemPayload)) &&
+           reader.bytes(out.payload) && reader.done();
+}
+
+/// In any order; nullptr or what is wrong with them.
+const char* read_in_any_order(WireReader reader, Envelope& out) {
+    while (!reader.done()) {
+        std::uint32_t tag = 0;
+        if (!reader.tag(tag) || !read_field(tag, reader, out)) return "is malformed";
+    }
+    return (out.came & kWhole) == kWhole ? nullptr : "lacks a field";
 }
 
 /// The envelope; nullptr or what is wrong with it. A topic that this build does not merge is wrong:
 /// the fold could not tell a gap in it from its end.
 const char* read_envelope(std::string_view bytes, ItemView& out) {
-    WireReader reader(bytes);
     Envelope read;
-    if (!read_in_order(reader, read)) return "is malformed";
-    while (!reader.done()) {
-        std::uint32_t tag = 0;
-        if (!reader.tag(tag) || !read_field(tag, reader, read)) return "is malformed";
+    if (!read_in_order(WireReader(bytes), read)) {
+        read = {};
+        if (const char* why = read_in_any_order(WireReader(bytes), read)) return why;
     }
-    if (!read.whole()) return "lacks a field";
     out.bytes = read.payload;
     out.authentic = read.authentic != 0;
     out.prev_offset = Offset(from_zigzag(read.prev_offset));
@@ -114,7 +120,7 @@ void read_body(ItemView& item) {
     if (item.topic == Topic::kRequests) {
         Result<Request> request = decode_request(item.bytes);
         if (request) {
-            item.body = std::move(*request);
+            item.body = Boxed(std::move(*request));
         } else {
             item.body = Undecodable{request.error().what};
         }
@@ -181,25 +187,25 @@ Status read_folded(const Numbers& numbers, JournalView& out) {
 }
 
 Status read_part(std::uint32_t tag, WireReader& reader, Numbers& numbers, JournalView& out) {
-    const Error malformed{Next::kStop, Code::kCorrupt, "is malformed"};
+    const auto malformed = [] {
+        return Status(Error{Next::kStop, Code::kCorrupt, "is malformed"});
+    };
     std::string_view part;
     switch (tag) {
         case varint_tag(kRecordFormat):
-            return reader.varint(numbers.format) ? Status(Done{}) : Status(malformed);
+            return reader.varint(numbers.format) ? Status(Done{}) : malformed();
         case varint_tag(kRecordFoldedOffset):
-            return reader.varint(numbers.folded_offset.emplace()) ? Status(Done{})
-                                                                  : Status(malformed);
+            return reader.varint(numbers.folded_offset.emplace()) ? Status(Done{}) : malformed();
         case varint_tag(kRecordFoldedDigest):
-            return reader.varint(numbers.folded_digest.emplace()) ? Status(Done{})
-                                                                  : Status(malformed);
+            return reader.varint(numbers.folded_digest.emplace()) ? Status(Done{}) : malformed();
         case bytes_tag(kRecordGenesis):
-            return reader.bytes(part) ? read_genesis(part, out) : Status(malformed);
+            return reader.bytes(part) ? read_genesis(part, out) : malformed();
         case bytes_tag(kRecordSettings):
-            return reader.bytes(part) ? read_settings(part, out) : Status(malformed);
+            return reader.bytes(part) ? read_settings(part, out) : malformed();
         case bytes_tag(kRecordItem):
-            return reader.bytes(part) ? read_item(part, out) : Status(malformed);
+            return reader.bytes(part) ? read_item(part, out) : malformed();
         default:
-            return reader.skip(tag) ? Status(Done{}) : Status(malformed);
+            return reader.skip(tag) ? Status(Done{}) : malformed();
     }
 }
 

@@ -3,6 +3,7 @@
 #include "engine/codec/limits.h"
 
 #include <cstddef>
+#include <cstring>
 
 namespace trueup::codec {
 
@@ -44,9 +45,13 @@ bool is_wide_utf8(std::string_view bytes) {
 bool is_key(std::string_view text) {
     if (text.empty() || text.size() > kMaxKeyBytes) return false;
     if (text.front() == '!') return true;
-    const std::size_t slash = text.find('/');
-    return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
-           text.find('/', slash + 1) == std::string_view::npos;
+    const char* const end = text.data() + text.size();
+    const auto slash_from = [end](const char* at) {
+        return static_cast<const char*>(std::memchr(at, '/', static_cast<std::size_t>(end - at)));
+    };
+    const char* const slash = slash_from(text.data());
+    return slash != nullptr && slash != text.data() && slash + 1 != end &&
+           slash_from(slash + 1) == nullptr;
 }
 
 }  // namespace trueup::codec

@@ -10,14 +10,21 @@ namespace trueup::codec {
 
 /// Every byte below 0x80? A few nanoseconds for a few hundred bytes.
 inline bool is_ascii(std::string_view bytes) {
+    const auto half = [&bytes](std::size_t at) {
+        std::uint32_t four = 0;
+        std::memcpy(&four, bytes.data() + at, sizeof four);
+        return four;
+    };
     const auto word = [&bytes](std::size_t at) {
         std::uint64_t eight = 0;
         std::memcpy(&eight, bytes.data() + at, sizeof eight);
         return eight;
     };
     std::uint64_t all = 0;
-    if (bytes.size() < sizeof all) {
+    if (bytes.size() < sizeof(std::uint32_t)) {
         for (const char byte : bytes) all |= static_cast<unsigned char>(byte);
+    } else if (bytes.size() < sizeof all) {
+        all = half(0) | half(bytes.size() - sizeof(std::uint32_t));
     } else {
         const std::size_t last = bytes.size() - sizeof all;  // overlaps the one before it
         std::size_t at = 0;

@@ -31,6 +31,8 @@ class WireReader {
     }
 
     bool varint(std::uint64_t& out) { return read_varint(at_, end_, out); }
+    /// The same, for numbers that are long as a rule.
+    bool wide_varint(std::uint64_t& out) { return read_wide_varint(at_, end_, out); }
 
     bool tag(std::uint32_t& out) {
         std::uint64_t wide = 0;

@@ -13,14 +13,15 @@ void Awaited::renew_waits(Entry& entry) {
     Subject& subject = entry.subject;
     // A wait that woke this subject was taken out of the table: then also when nothing differs.
     if (waits_ == subject.waits && !entry.woken) return;
+    const Waiter who(subject.key, entry.hash);
     const auto goes_on = [&](const std::vector<Wait>& waits, const Wait& wait) {
         return !entry.woken && std::find(waits.begin(), waits.end(), wait) != waits.end();
     };
     for (const Wait& wait : subject.waits) {
-        if (!goes_on(waits_, wait)) state_.waits.remove(subject.key, wait);
+        if (!goes_on(waits_, wait)) state_.waits.remove(who, wait);
     }
     for (const Wait& wait : waits_) {
-        if (!goes_on(subject.waits, wait)) state_.waits.add(subject.key, wait);
+        if (!goes_on(subject.waits, wait)) state_.waits.add(who, wait);
     }
     if (waits_ == subject.waits) return;
     subject.waits = waits_;

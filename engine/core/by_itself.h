@@ -29,11 +29,13 @@ inline bool derived(const PlanField& field) {
            field.from != From::kTrueUnlessSent;
 }
 
-/// Another value, another digest.
-inline std::uint64_t digest(std::uint64_t before, std::size_t field, const PlanValue& value) {
+/// Another value of a field, another digest. `value` is a number of it.
+inline std::uint64_t digest(std::uint64_t before, std::uint64_t field, std::uint64_t value) {
     constexpr std::uint64_t kPrime = 0x9e3779b97f4a7c15;
-    const std::uint64_t which = field * 4 + static_cast<std::uint64_t>(value.kind);
-    return (before ^ hash64(value.text) ^ which * kPrime) * kPrime + 1;
+    return (before ^ value ^ field * kPrime) * kPrime + 1;
+}
+inline std::uint64_t digest(std::uint64_t before, std::size_t field, const PlanValue& value) {
+    return digest(before, field * 4 + static_cast<std::uint64_t>(value.kind), hash64(value.text));
 }
 
 inline void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledger* ledger) {

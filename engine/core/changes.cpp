@@ -22,7 +22,7 @@ struct Place {
     bool taken = false;
 };
 
-Place place_of(Subject& subject, SourceId source, std::string_view object_id) {
+inline Place place_of(Subject& subject, SourceId source, std::string_view object_id) {
     auto at = subject.facets.begin();
     for (; at != subject.facets.end() && at->source <= source; ++at) {
         if (at->source < source) continue;

@@ -4,6 +4,8 @@
 #include "engine/core/source_state.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 
 namespace trueup::core {
 
@@ -33,16 +35,10 @@ std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& sub
 
 Bits may_be(const Plan& plan, const std::vector<SourceState>& sources, const Word& word) {
     Bits may = word.shown;
-    std::uint32_t shown = word.roles;
-    for (const PlanRole& role : plan.roles) {
-        const bool there = (shown & 1U) != 0;
-        shown >>= 1U;
-        if (there) continue;
-        for (const SourceId id : role.sources) {
-            if (sources[id].known) continue;
-            may |= role.bits;
-            break;
-        }
+    for (std::uint32_t left = plan.sourced & ~word.roles; left != 0; left &= left - 1) {
+        const PlanRole& role = plan.roles[static_cast<std::size_t>(std::countr_zero(left))];
+        const auto unknown = [&](SourceId id) { return !sources[id].known; };
+        if (std::any_of(role.sources.begin(), role.sources.end(), unknown)) may |= role.bits;
     }
     return may;
 }

@@ -217,8 +217,8 @@ void FoldRun::take_item(const ItemView& item, Entry* seems) {
         changes_.take_change(item, *change, seems);
     } else if (const auto* outcome = std::get_if<Outcome>(&item.body)) {
         outcomes_.take_outcome(item, *outcome);
-    } else if (const auto* request = std::get_if<Request>(&item.body)) {
-        requests_.take_request(item, *request);
+    } else if (const auto* request = std::get_if<Boxed<Request>>(&item.body)) {
+        requests_.take_request(item, **request);
     } else if (!item.bytes.empty()) {  // an empty record is an executor's heartbeat
         park(meta_, report_, item, std::get<Undecodable>(item.body).reason);
     }

@@ -115,7 +115,7 @@ void Marks::collect(Entry& entry) {
     const bool needed = !subject.facets.empty() || !subject.findings.empty() || subject.held ||
                         subject.ending.has_value();
     if (needed) return state_.subjects.weigh(entry);
-    for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
+    for (const Wait& wait : subject.waits) state_.waits.remove({subject.key, entry.hash}, wait);
     state_.subjects.erase(entry);
     --meta_.subjects;
 }

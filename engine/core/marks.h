@@ -26,7 +26,9 @@ class Marks {
     };
 
     Marks(State& state, const JournalView& record, FoldReport& report, Findings& findings)
-        : state_(state), meta_(state.meta), record_(record), report_(report), findings_(findings) {}
+        : state_(state), meta_(state.meta), record_(record), report_(report), findings_(findings) {
+        marked_.reserve(record.items.size());  // about as many are marked, as a rule
+    }
 
     void mark(Entry& entry);
     /// The marked ones, in the order in which they are judged.

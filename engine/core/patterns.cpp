@@ -91,18 +91,26 @@ std::optional<Evaluation::One> Evaluation::plainly(const PlanPattern& pattern) c
 
 /// All of these patterns, under what is bound before.
 Evaluation::Match Evaluation::match(Patterns patterns, const Found& bound) const {
-    if (patterns.empty()) return {Truth::of(true), bound};
+    Match matched{Truth::of(true), bound};
+    // Nearly always that is all. What a witness is told takes a closer look.
+    while (!patterns.empty() && !watch_) {
+        const std::optional<One> one = plainly(patterns.front());
+        if (!one) break;
+        if (one->truth.no()) return {one->truth, matched.bound};
+        if (one->object != nullptr) matched.bound[patterns.front().role] = one->object;
+        patterns = patterns.subspan(1);
+    }
+    if (patterns.empty()) return matched;
     const bool elsewhere = on_.subject.reference() && !shows(patterns.front().role);
-    if (elsewhere) return match(patterns.subspan(1), bound);  // only its own is asked
-    return match_first(patterns, bound);
+    if (elsewhere) return match(patterns.subspan(1), matched.bound);  // only its own is asked
+    return match_first(patterns, matched.bound);
 }
 
 Evaluation::Match Evaluation::match_first(Patterns patterns, const Found& bound) const {
     const PlanPattern& pattern = patterns.front();
     if (pattern.quantifier == Quantifier::kSome) return some(patterns, bound);
     const std::size_t before = watch_ ? watch_->patterns() : 0;
-    const std::optional<One> plain = watch_ ? std::nullopt : plainly(pattern);
-    const One one = plain ? *plain : one_of(pattern, bound);
+    const One one = one_of(pattern, bound);
     Found with = bound;
     if (one.object != nullptr) with[pattern.role] = one.object;
     Match matched = also(one.truth, patterns, with);

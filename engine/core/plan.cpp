@@ -32,13 +32,13 @@ Result<Plan> PlanCompiler::run() {
     for (const policy::Count& count : policy_.counts) add(count);
     for (const RuleSettings& rule : settings_.rules) add(rule);
     check_roles();
+    check_totals();
     for (PlanRole& role : plan_.roles) {
         for (std::size_t i = 0; i < std::min(role.tests.size(), PlanRole::kMostTests); ++i) {
             role.fields[role.tests[i].field].tests |= std::uint64_t{1} << i;
         }
         if (flaw_.empty()) tell_apart(role);
     }
-    check_totals();
     count_unknown_words();
     if (!flaw_.empty()) return refusal(std::move(flaw_));
     return std::move(plan_);

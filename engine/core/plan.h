@@ -72,13 +72,15 @@ struct PlanLedger {
 
 struct Plan {
     std::vector<PlanRole> roles;
+    std::uint32_t sourced = 0;  ///< roles that some source plays: a bit for each
     std::vector<PlanCondition> conditions;
     std::vector<PlanRule> rules;  ///< by their numbers in the settings
     /// Of the cases of those that are not off, in their order: what is asked for each subject lies
     /// together.
     std::vector<RuleMask> masks;
     std::vector<PlanCount> counts;
-    std::vector<PlanTally> tallies;  ///< by TallyId
+    std::vector<std::uint16_t> of_subjects;  ///< counts; those of objects stand at their roles
+    std::vector<PlanTally> tallies;          ///< by TallyId
     std::optional<PlanLedger> ledger;
     /// Tells the plans of one shard apart (Answers::plan); 0: nothing is kept of what it makes of
     /// an object.

@@ -214,9 +214,13 @@ void PlanCompiler::add(const policy::Count& text) {
     PlanCount count;
     count.first = static_cast<TallyId>(plan_.tallies.size());
     for (const auto& subjects : text.subjects) count_by(subjects, count);
-    if (!text.role.empty()) {
+    const auto number = static_cast<std::uint16_t>(plan_.counts.size());
+    if (text.role.empty()) {
+        plan_.of_subjects.push_back(number);
+    } else {
         const Role role = named(text.role);
         count.objects = bit_of(node(text.objects, role), role, false);
+        plan_.roles[role].counted.push_back(number);
     }
     if (text.by.empty()) {
         plan_.tallies.push_back({text.name, {}, {}});

@@ -24,12 +24,24 @@ struct FieldAt {
     bool operator==(const FieldAt&) const = default;
 };
 
-/// What a value makes of the tests that ask for it.
+/// What the value of one field makes of the tests that ask for it, and so of the conditions that
+/// are plain. What several fields make of an object is all of it together.
 struct Told {
     std::uint64_t can = 0;         ///< those that are not false
     std::uint64_t is = 0;          ///< those that are true
     std::uint64_t unreadable = 0;  ///< those that nobody can tell, because of its text
     std::uint64_t unlisted = 0;    ///< likewise, as it is none of the field's words
+    Bits denied;                   ///< conditions that are false
+    Bits unsure;                   ///< conditions that are not true
+    Told& operator|=(const Told& other) {
+        can |= other.can;
+        is |= other.is;
+        unreadable |= other.unreadable;
+        unlisted |= other.unlisted;
+        denied |= other.denied;
+        unsure |= other.unsure;
+        return *this;
+    }
     bool operator==(const Told&) const = default;
 };
 
@@ -58,11 +70,14 @@ struct PlanField {
     /// Mentioned by a pattern, a claim, a key or the ledger: another value is news
     /// (Facet::evidence).
     bool is_news = false;
+    bool verbatim = false;    ///< a text that was sent is the value, if it is not blank
     std::uint64_t tests = 0;  ///< of the role's, those that ask for it
     /// What the tests tell apart, ascending, and what each comes to: then of another text, of null,
     /// of what is not there, and of what was not sent.
     std::vector<std::string> values;
+    std::vector<std::uint64_t> prefixes;  ///< of `values` (base/prefix.h)
     std::vector<Told> told;
+    Told unsaid;                ///< of an object that does not say it; nothing where it is derived
     std::uint64_t by_hand = 0;  ///< the tests that another text must be asked for
     /// May a live look before a write compare it? What an object keeps for all its life, and what
     /// only its source knows, is not asked for once more.
@@ -76,6 +91,8 @@ struct PlanTest {
     policy::Op op = policy::Op::kIn;
     std::vector<std::string> values;
     std::int64_t number = 0;  ///< of the comparisons
+    Bits asked = {};          ///< by these plain conditions
+    Bits negated = {};        ///< those for which it must not be so
     bool operator==(const PlanTest&) const = default;
 };
 
@@ -113,6 +130,13 @@ struct PlanRole {
     static constexpr std::size_t kMostTests = 64;
     static constexpr std::size_t kMostFields = 64;
 
+    struct Read {
+        static constexpr std::uint16_t kEnd = 0xffff;  ///< none: it ends the list
+        std::uint64_t prefix = ~std::uint64_t{0};      ///< of its name: nearly always that will do
+        std::uint16_t field = kEnd;
+        bool operator==(const Read&) const = default;
+    };
+
     std::string name;
     policy::Kind kind = policy::Kind::kRow;
     bool several = false;
@@ -123,8 +147,7 @@ struct PlanRole {
     std::vector<PlanTest> tests;    ///< each distinct one once
     std::vector<PlanJoin> joins;
     std::vector<PlanAsked> asked;
-    Told unsaid;                         ///< of an object that says nothing
-    std::vector<std::uint16_t> derived;  ///< fields that tests ask for and no object says
+    std::vector<std::uint16_t> counted;  ///< counts of the plan that its objects may count for
     Bits bits;                           ///< of all that is in `asked`
     std::size_t claims;                  ///< the bit of `live`
     PlanNode live;
@@ -133,6 +156,12 @@ struct PlanRole {
     std::vector<std::string> keys;
     /// The fields that make up claim and key: what writes an object must find them as they were.
     std::vector<std::string> claim;
+    // What follows from all that (core/told.h).
+    std::vector<Read> read;              ///< the fields that objects are read for
+    std::vector<std::uint16_t> derived;  ///< those that tests ask for and no object says
+    Bits plain;                          ///< of `asked`
+    Bits scoped;                        ///< of an object that left its selector none of these is so
+    std::vector<std::uint16_t> walked;  ///< of `asked`, those that are not plain
 
     bool kubernetes() const { return policy::in_kubernetes(kind); }
     bool operator==(const PlanRole&) const = default;

@@ -117,6 +117,7 @@ void PlanCompiler::begin_role(Role number) {
     for (std::size_t id = 0; id < settings_.sources.size(); ++id) {
         if (settings_.sources[id].role == number) {
             role.sources.push_back(static_cast<SourceId>(id));
+            plan_.sourced |= 1U << number;
         }
     }
     for (const std::string& name : wanted_[number]) {

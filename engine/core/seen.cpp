@@ -36,8 +36,13 @@ bool succeeded_in(const Ledger* ledger) {
            !std::all_of(ledger->entries.begin(), ledger->entries.end(), counts_as_failure);
 }
 
-PlanValue as_sent(const PlanRole& role, const PlanField& field, const Field& sent,
-                  const Seen& object) {
+inline bool says_nothing(const PlanRole& role, const PlanField& field, std::string_view text) {
+    return role.kind == policy::Kind::kRow && !field.blank_is_value && blank(text);
+}
+
+/// As as_sent, whatever the field and whatever was sent.
+PlanValue any_as_sent(const PlanRole& role, const PlanField& field, const Field& sent,
+                      const Seen& object) {
     if (field.from == From::kFalseUnlessSent || field.from == From::kTrueUnlessSent) {
         // Only the unusual is ever said, and by this word.
         const bool usual = field.from == From::kTrueUnlessSent;
@@ -47,9 +52,7 @@ PlanValue as_sent(const PlanRole& role, const PlanField& field, const Field& sen
     if (field.from != From::kSent) return missing(role, field, object);
     if (sent.unchanged) return {Kind::kUnsent, {}};
     if (!sent.value) return {Kind::kNull, {}};
-    const bool nothing =
-        role.kind == policy::Kind::kRow && !field.blank_is_value && blank(*sent.value);
-    if (nothing) return {Kind::kNull, {}};
+    if (says_nothing(role, field, *sent.value)) return {Kind::kNull, {}};
     if (field.type == policy::Field::Type::kBoolean && role.kind == policy::Kind::kRow) {
         // As PostgreSQL says it.
         if (sent.value == "t") return {Kind::kText, "true"};
@@ -58,42 +61,49 @@ PlanValue as_sent(const PlanRole& role, const PlanField& field, const Field& sen
     return {Kind::kText, *sent.value};
 }
 
-/// What `told` says of these tests in place of what was said before.
-void take(const Told& told, std::uint64_t tests, WorkedOut& out) {
-    out.answers.can = (out.answers.can & ~tests) | told.can;
-    out.answers.is = (out.answers.is & ~tests) | told.is;
-    out.unreadable = (out.unreadable & ~tests) | told.unreadable;
-    out.unlisted = (out.unlisted & ~tests) | told.unlisted;
+inline PlanValue as_sent(const PlanRole& role, const PlanField& field, const Field& sent,
+                         const Seen& object) {
+    if (field.verbatim && sent.value && !says_nothing(role, field, *sent.value)) {
+        return {Kind::kText, *sent.value};  // nearly always
+    }
+    return any_as_sent(role, field, sent, object);
 }
 
-void answer_conditions(const Plan& plan, const Seen& seen, Answers& answers) {
-    const bool in_scope = !answers.out_of_scope || !plan.roles[seen.role].kubernetes();
-    for (const PlanAsked& asked : plan.roles[seen.role].asked) {
-        if (asked.in_scope && !in_scope) continue;
-        bool may = (asked.all & ~answers.can) == 0 && (asked.none & answers.is) == 0;
-        bool sure = (asked.all & ~answers.is) == 0 && (asked.none & answers.can) == 0;
-        if (!asked.plain) {
-            const Truth truth = by_itself(plan, asked.condition, seen);
-            may = !truth.no();
-            sure = truth.yes();
+/// What is read of a role's objects, in step with the fields of one: both are in ascending order of
+/// their names.
+class Steps {
+  public:
+    explicit Steps(const PlanRole& role) : fields_(role.fields.data()), next_(role.read.data()) {}
+
+    /// The field of that name, or nullptr. What is told of those passed over is of an object that
+    /// does not say them.
+    const PlanField* to(std::string_view name, std::uint64_t prefix, Told& told) {
+        const PlanRole::Read* next = next_;
+        const PlanField* found = nullptr;
+        for (; next->prefix <= prefix && next->field != PlanRole::Read::kEnd; ++next) {
+            const PlanField& field = fields_[next->field];
+            if (next->prefix == prefix) {
+                const bool as_long = field.name.size() == name.size();
+                if (as_long && (name.size() <= 8 || field.name == name)) {
+                    found = &field;
+                    ++next;
+                    break;
+                }
+                if (field.name > name) break;
+            }
+            told |= field.unsaid;
         }
-        if (may) answers.may.set(asked.bit);
-        if (sure) answers.sure.set(asked.bit);
+        next_ = next;
+        return found;
     }
-}
+    void finish(Told& told) {
+        for (; next_->field != PlanRole::Read::kEnd; ++next_) told |= fields_[next_->field].unsaid;
+    }
 
-/// The field of that name, from `next` on; false: there is none, and `next` is where it would be.
-bool advance_to(std::string_view name, std::uint64_t prefix,
-                std::vector<PlanField>::const_iterator& next,
-                std::vector<PlanField>::const_iterator end) {
-    while (next != end && next->prefix < prefix) ++next;
-    for (; next != end && next->prefix == prefix; ++next) {
-        const bool as_long = next->name.size() == name.size();
-        if (as_long && (name.size() <= 8 || next->name == name)) return true;
-        if (next->name > name) return false;
-    }
-    return false;
-}
+  private:
+    const PlanField* fields_;
+    const PlanRole::Read* next_;
+};
 
 /// Of a sent field that has a meaning of its own on any object.
 void take_state(std::uint64_t prefix, const Field& sent, Answers& answers) {
@@ -109,38 +119,56 @@ void take_state(std::uint64_t prefix, const Field& sent, Answers& answers) {
     if (is(kInScope)) answers.out_of_scope |= sent.value == "false";
 }
 
+/// Of all that the role asks of its objects, what this one makes true.
+void answer(const Plan& plan, const PlanRole& role, const Told& told, Seen& seen,
+            Answers& answers) {
+    answers.can = told.can;
+    answers.is = told.is;
+    answers.may = role.plain.without(told.denied);
+    answers.sure = role.plain.without(told.unsure);
+    seen.answers = &answers;  // why one is not known is asked by nobody yet
+    for (const std::uint16_t index : role.walked) {
+        const PlanAsked& asked = role.asked[index];
+        const Truth truth = by_itself(plan, asked.condition, seen);
+        answers.may.set(asked.bit, !truth.no());
+        answers.sure.set(asked.bit, truth.yes());
+    }
+    if (!answers.out_of_scope) return;
+    answers.may = answers.may.without(role.scoped);
+    answers.sure = answers.sure.without(role.scoped);
+}
+
 /// One walk over the object's bytes. `seen` has no answers yet.
 WorkedOut work_out(const Plan& plan, Seen seen) {
     const PlanRole& role = plan.roles[seen.role];
-    WorkedOut out;
-    take(role.unsaid, 0, out);
-    // Both are in ascending order of their names.
-    auto next = role.fields.begin();
+    Answers answers;
+    Told told;
+    Steps steps(role);
     seen.facet->fields().each([&](const Field& sent) {
         const std::uint64_t prefix = prefix_of(sent.name);
-        take_state(prefix, sent, out.answers);
-        if (!advance_to(sent.name, prefix, next, role.fields.end())) return;
-        const PlanValue value = as_sent(role, *next, sent, seen);
-        if (next->tests != 0) {
-            take(told_of(role, *next, value), next->tests, out);
-        }
-        const bool text = value.kind == Kind::kText && next->from == From::kSent;
-        if (next->is_news && (text || value != missing(role, *next, seen))) {
-            const auto field = static_cast<std::size_t>(next - role.fields.begin());
-            out.answers.said = digest(out.answers.said, field, value);
-        }
-        ++next;
+        take_state(prefix, sent, answers);
+        const PlanField* field = steps.to(sent.name, prefix, told);
+        if (field == nullptr) return;
+        const PlanValue value = as_sent(role, *field, sent, seen);
+        const std::size_t place = place_in(*field, value);
+        if (field->tests != 0) tell(role, *field, value, place, told);
+        const bool text = value.kind == Kind::kText && field->from == From::kSent;
+        if (!field->is_news || (!text && value == missing(role, *field, seen))) return;
+        const auto number = static_cast<std::size_t>(field - role.fields.data());
+        const bool listed = place < field->values.size();
+        answers.said =
+            listed ? digest(answers.said, number * 4, place) : digest(answers.said, number, value);
     });
+    steps.finish(told);
     for (const std::uint16_t index : role.derived) {
         const PlanField& field = role.fields[index];
-        take(told_of(role, field, missing(role, field, seen)), field.tests, out);
+        tell(role, field, missing(role, field, seen), told);
     }
-    seen.answers = &out.answers;  // why one is not known is asked by nobody yet
-    answer_conditions(plan, seen, out.answers);
+    answer(plan, role, told, seen, answers);
     // What cannot be read, or is no word that we know, is told with its reason, for which there is
     // no room.
-    if ((out.unreadable | out.unlisted) == 0) out.answers.plan = plan.number;
-    return out;
+    if ((told.unreadable | told.unlisted) == 0) answers.plan = plan.number;
+    return {answers, told.unreadable, told.unlisted};
 }
 
 }  // namespace

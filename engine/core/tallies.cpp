@@ -31,12 +31,15 @@ void add_unlisted(const Plan& plan, Role role, std::uint64_t unlisted, Tally& ta
     }
 }
 
-void add_object(const Plan& plan, const Answers& answers, Tally& tally) {
-    for (const PlanCount& count : plan.counts) {
-        if (!count.objects || !answers.may.has(*count.objects)) continue;
+void add_object(const Plan& plan, Role role, const Answers& answers, Tally& tally) {
+    for (const std::uint16_t index : plan.roles[role].counted) {
+        const PlanCount& count = plan.counts[index];
+        if (!answers.may.has(*count.objects)) continue;
         if (count.words.empty()) add(tally, count.first);
         for (std::size_t word = 0; word < count.words.size(); ++word) {
-            if (answers.sure.has(count.words[word])) add(tally, count.first + word);
+            if (!answers.sure.has(count.words[word])) continue;
+            add(tally, count.first + word);
+            break;  // a field says one word
         }
     }
 }
@@ -50,18 +53,19 @@ Tally tally_of(const Plan& plan, const Subject& subject, const Settings& setting
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
         if (kept(plan, facet)) {
-            add_object(plan, facet.answers, tally);
+            add_object(plan, role, facet.answers, tally);
             word.add(role, facet.answers);
             continue;
         }
         Seen seen = as_seen(facet, settings, subject.ledger ? &*subject.ledger : nullptr);
         keep_answers(plan, facet, seen);
-        add_object(plan, *seen.answers, tally);
+        add_object(plan, role, *seen.answers, tally);
         word.add(role, *seen.answers);
         if (seen.worked_out) add_unlisted(plan, role, seen.worked_out->unlisted, tally);
     }
-    for (const PlanCount& count : plan.counts) {
-        if (!count.objects && counts(count, subject, word)) add(tally, count.first);
+    for (const std::uint16_t index : plan.of_subjects) {
+        const PlanCount& count = plan.counts[index];
+        if (counts(count, subject, word)) add(tally, count.first);
     }
     return tally;
 }

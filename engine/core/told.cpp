@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <set>
 #include <string>
 
@@ -75,62 +76,107 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     return compare(test, value.text);
 }
 
+template <typename Visitor>
+void each_bit(std::uint64_t bits, Visitor&& visit) {
+    for (; bits != 0; bits &= bits - 1) visit(static_cast<std::size_t>(std::countr_zero(bits)));
+}
+
+/// Which conditions each test decides.
+void part_asked(PlanRole& role) {
+    role.plain = role.scoped = {};
+    role.walked.clear();
+    for (PlanTest& test : role.tests) test.asked = test.negated = {};
+    for (std::size_t i = 0; i < role.asked.size(); ++i) {
+        const PlanAsked& asked = role.asked[i];
+        role.scoped.set(asked.bit, asked.in_scope);
+        if (!asked.plain) {
+            role.walked.push_back(static_cast<std::uint16_t>(i));
+            continue;
+        }
+        role.plain.set(asked.bit);
+        each_bit(asked.all, [&](std::size_t test) { role.tests[test].asked.set(asked.bit); });
+        each_bit(asked.none, [&](std::size_t test) { role.tests[test].negated.set(asked.bit); });
+    }
+}
+
+/// The values that the field's tests tell apart; returns the tests to which every other text is the
+/// same.
+std::uint64_t list_values(const PlanRole& role, PlanField& field) {
+    std::set<std::string> values(field.words.begin(), field.words.end());
+    // Every other text of such a field is unreadable.
+    if (field.type == policy::Field::Type::kBoolean) values.insert({"false", "true"});
+    std::uint64_t lists = 0;
+    each_bit(field.tests, [&](std::size_t index) {
+        const PlanTest& test = role.tests[index];
+        if (test.op == Op::kIn) values.insert(test.values.begin(), test.values.end());
+        // Two texts may be one number.
+        const bool number = field.type == policy::Field::Type::kNumber;
+        const bool lasts =
+            (test.op == Op::kIn && !number) || test.op == Op::kSet || !field.words.empty();
+        if (lasts) lists |= std::uint64_t{1} << index;
+    });
+    field.values.assign(values.begin(), values.end());
+    field.prefixes.clear();
+    for (const std::string& value : field.values) field.prefixes.push_back(prefix_of(value));
+    return lists;
+}
+
+/// What each of them, and whatever else the field may be, makes of its tests.
+void tell_values(const PlanRole& role, PlanField& field) {
+    const std::uint64_t lists = list_values(role, field);
+    field.by_hand = field.tests & ~lists;
+    field.told.clear();
+    const auto add = [&](const PlanValue& value, std::uint64_t tests) {
+        add_tests(role, field, tests, value, field.told.emplace_back());
+    };
+    for (const std::string& value : field.values) add({Kind::kText, value}, field.tests);
+    // A text that is none of them.
+    const std::string other = field.values.empty() ? "" : field.values.back() + '\n';
+    add({Kind::kText, other}, lists);
+    for (const Kind kind : {Kind::kNull, Kind::kNotThere, Kind::kUnsent}) {
+        add({kind, {}}, field.tests);
+    }
+}
+
 }  // namespace
 
 void add_tests(const PlanRole& role, const PlanField& field, std::uint64_t which,
                const PlanValue& value, Told& told) {
-    for (std::uint64_t left = which; left != 0; left &= left - 1) {
-        const std::uint64_t bit = left & ~(left - 1);
-        const Truth truth =
-            decide(role.tests[static_cast<std::size_t>(std::countr_zero(left))], field, value);
+    each_bit(which, [&](std::size_t index) {
+        const std::uint64_t bit = std::uint64_t{1} << index;
+        const PlanTest& test = role.tests[index];
+        const Truth truth = decide(test, field, value);
         if (!truth.no()) told.can |= bit;
         if (truth.yes()) told.is |= bit;
         if (truth.why == Reason::kUnreadable) told.unreadable |= bit;
         if (truth.why == Reason::kUnknownWord) told.unlisted |= bit;
-    }
+        if (truth.no()) told.denied |= test.asked;
+        if (truth.yes()) told.denied |= test.negated;
+        if (!truth.yes()) told.unsure |= test.asked;
+        if (!truth.no()) told.unsure |= test.negated;
+    });
 }
 
 void tell_apart(PlanRole& role) {
-    role.unsaid = {};
+    role.read.clear();
     role.derived.clear();
+    part_asked(role);
     for (PlanField& field : role.fields) {
-        std::set<std::string> values(field.words.begin(), field.words.end());
-        // Every other text of such a field is unreadable.
-        if (field.type == policy::Field::Type::kBoolean) values.insert({"false", "true"});
-        std::uint64_t lists = 0;
-        for (std::uint64_t left = field.tests; left != 0; left &= left - 1) {
-            const PlanTest& test = role.tests[static_cast<std::size_t>(std::countr_zero(left))];
-            if (test.op == Op::kIn) values.insert(test.values.begin(), test.values.end());
-            // Two texts may be one number.
-            const bool number = field.type == policy::Field::Type::kNumber;
-            const bool lasts =
-                (test.op == Op::kIn && !number) || test.op == Op::kSet || !field.words.empty();
-            if (lasts) lists |= left & ~(left - 1);
-        }
-        field.values.assign(values.begin(), values.end());
-        field.by_hand = field.tests & ~lists;
-        field.told.clear();
-        const auto tell = [&](const PlanValue& value, std::uint64_t tests) {
-            add_tests(role, field, tests, value, field.told.emplace_back());
-        };
-        for (const std::string& value : field.values) tell({Kind::kText, value}, field.tests);
-        // A text that is none of them.
-        const std::string other = field.values.empty() ? "" : field.values.back() + '\n';
-        tell({Kind::kText, other}, lists);
-        for (const Kind kind : {Kind::kNull, Kind::kNotThere, Kind::kUnsent}) {
-            tell({kind, {}}, field.tests);
-        }
-        if (field.tests == 0) continue;
+        tell_values(role, field);
+        // Another one says a boolean in words of its own.
+        field.verbatim =
+            field.from == PlanField::From::kSent &&
+            (field.type != policy::Field::Type::kBoolean || role.kind != policy::Kind::kRow);
+        field.unsaid = {};
+        const auto number = static_cast<std::uint16_t>(&field - role.fields.data());
         if (derived(field)) {
-            role.derived.push_back(static_cast<std::uint16_t>(&field - role.fields.data()));
+            if (field.tests != 0) role.derived.push_back(number);
             continue;
         }
-        const Told unsaid = told_of(role, field, missing(role, field, {}));
-        role.unsaid.can |= unsaid.can;
-        role.unsaid.is |= unsaid.is;
-        role.unsaid.unreadable |= unsaid.unreadable;
-        role.unsaid.unlisted |= unsaid.unlisted;
+        if (field.tests != 0) tell(role, field, missing(role, field, {}), field.unsaid);
+        if (field.tests != 0 || field.is_news) role.read.push_back({field.prefix, number});
     }
+    role.read.emplace_back();
 }
 
 }  // namespace trueup::core

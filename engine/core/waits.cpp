@@ -1,7 +1,6 @@
 #include "engine/core/waits.h"
 
 #include "engine/base/check.h"
-#include "engine/base/id.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,22 +15,24 @@ constexpr std::size_t kFewNotes = 64;
 
 }  // namespace
 
-void WaitList::note(std::string_view key, bool waits) {
-    TRUEUP_CHECK(text_.size() + key.size() <= std::numeric_limits<std::uint32_t>::max());
-    notes_.push_back(
-        {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(key.size()), waits});
-    text_ += key;
+void WaitList::note(const Waiter& who, bool waits) {
+    TRUEUP_CHECK(text_.size() + who.key.size() <= std::numeric_limits<std::uint32_t>::max());
+    TRUEUP_CHECK(who.key.size() <= std::numeric_limits<std::uint16_t>::max());
+    notes_.push_back({static_cast<std::uint32_t>(text_.size()),
+                      static_cast<std::uint32_t>(who.hash),
+                      static_cast<std::uint16_t>(who.key.size()), waits});
+    text_ += who.key;
     settled_ = false;
 }
 
-void WaitList::add(std::string_view key) {
+void WaitList::add(const Waiter& who) {
     ++left_;
-    note(key, true);
+    note(who, true);
 }
 
-void WaitList::remove(std::string_view key) {
+void WaitList::remove(const Waiter& who) {
     --left_;
-    note(key, false);
+    note(who, false);
     const auto notes = static_cast<std::int64_t>(notes_.size());
     const bool mostly_over = notes_.size() > kFewNotes && notes > 4 * left_;
     // As long as nobody was taken each end belongs to one wait, so that zero is zero.
@@ -44,7 +45,6 @@ void WaitList::remove(std::string_view key) {
 void WaitList::keep_left() {
     struct Waiting {
         Note note;
-        std::uint64_t hash;
         std::uint32_t times;
     };
     constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
@@ -54,15 +54,14 @@ void WaitList::keep_left() {
     const std::size_t mask = slots.size() - 1;
     for (const Note& note : notes_) {
         const std::string_view key = key_of(note);
-        const std::uint64_t hash = hash64(key);
-        std::size_t at = hash & mask;
+        std::size_t at = note.hash & mask;
         const auto other = [&](const Waiting& each) {
-            return each.hash != hash || key_of(each.note) != key;
+            return each.note.hash != note.hash || key_of(each.note) != key;
         };
         while (slots[at] != kFree && other(known[slots[at]])) at = (at + 1) & mask;
         if (slots[at] == kFree) {
             slots[at] = static_cast<std::uint32_t>(known.size());
-            known.push_back({note, hash, 0});
+            known.push_back({note, 0});
         }
         std::uint32_t& times = known[slots[at]].times;
         times = note.waits ? times + 1 : times - std::min(times, 1U);
@@ -71,7 +70,9 @@ void WaitList::keep_left() {
     notes_.clear();
     for (const Waiting& each : known) {
         for (std::uint32_t i = 0; i < each.times; ++i) {
-            notes_.push_back({static_cast<std::uint32_t>(text.size()), each.note.size, true});
+            notes_.push_back(each.note);
+            notes_.back().at = static_cast<std::uint32_t>(text.size());
+            notes_.back().waits = true;
             text += key_of(each.note);
         }
     }
@@ -97,20 +98,20 @@ std::optional<std::string> WaitList::take() {
 }
 
 template <typename Time>
-void Waits::add(Lists<Time>& lists, const Time& time, std::string_view key, bool again) {
+void Waits::add(Lists<Time>& lists, const Time& time, const Waiter& who, bool again) {
     const auto [place, fresh] = lists.try_emplace(time, again);
     if (fresh) bytes_ += kListBytes;
     bytes_ -= place->second.bytes();
-    place->second.add(key);
+    place->second.add(who);
     bytes_ += place->second.bytes();
 }
 
 template <typename Time>
-void Waits::remove(Lists<Time>& lists, const Time& time, std::string_view key) {
+void Waits::remove(Lists<Time>& lists, const Time& time, const Waiter& who) {
     const auto place = lists.find(time);
     if (place == lists.end()) return;  // the last one of its list was just taken
     bytes_ -= place->second.bytes();
-    place->second.remove(key);
+    place->second.remove(who);
     bytes_ += place->second.bytes();
     if (!place->second.empty()) return;
     bytes_ -= place->second.bytes() + kListBytes;
@@ -133,20 +134,20 @@ std::optional<std::string> Waits::take(Lists<Time>& lists, const Time& from, con
     }
 }
 
-void Waits::add(std::string_view key, const Wait& wait) {
-    if (wait.due) add(due_, *wait.due, key);
-    if (wait.source != kNoSource) add(seen_, {wait.source, wait.beyond}, key);
+void Waits::add(const Waiter& who, const Wait& wait) {
+    if (wait.due) add(due_, *wait.due, who);
+    if (wait.source != kNoSource) add(seen_, {wait.source, wait.beyond}, who);
     // Times pass; but who was taken with others, and has to wait for the same once more, comes back
     // before the others have said that they do no more.
-    if (wait.none_of != kNoTally) add(none_of_, wait.none_of, key, true);
-    if (wait.turn) add(turns_, *wait.turn, key, true);
+    if (wait.none_of != kNoTally) add(none_of_, wait.none_of, who, true);
+    if (wait.turn) add(turns_, *wait.turn, who, true);
 }
 
-void Waits::remove(std::string_view key, const Wait& wait) {
-    if (wait.due) remove(due_, *wait.due, key);
-    if (wait.source != kNoSource) remove(seen_, {wait.source, wait.beyond}, key);
-    if (wait.none_of != kNoTally) remove(none_of_, wait.none_of, key);
-    if (wait.turn) remove(turns_, *wait.turn, key);
+void Waits::remove(const Waiter& who, const Wait& wait) {
+    if (wait.due) remove(due_, *wait.due, who);
+    if (wait.source != kNoSource) remove(seen_, {wait.source, wait.beyond}, who);
+    if (wait.none_of != kNoTally) remove(none_of_, wait.none_of, who);
+    if (wait.turn) remove(turns_, *wait.turn, who);
 }
 
 std::optional<std::string> Waits::take_due(JournalTime now) {

@@ -8,8 +8,10 @@
 // time comes. Many subjects wait for the same time (what one record brought), so times are few.
 #pragma once
 
+#include "engine/base/hash.h"
 #include "engine/model/verdict.h"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,14 +23,23 @@
 
 namespace trueup::core {
 
+/// A subject by its key, of at most 64 KiB, and the `hash64` of it, which who has an entry knows.
+struct Waiter {
+    std::string_view key;
+    std::uint64_t hash;
+    template <std::convertible_to<std::string_view> Text>
+    Waiter(const Text& of) : key(of), hash(hash64(key)) {}  // NOLINT: a key is one
+    Waiter(std::string_view of, std::uint64_t known) : key(of), hash(known) {}
+};
+
 /// The subjects that wait for one moment: a list of notes, and what is left of it.
 class WaitList {
   public:
     /// `again`: who was taken may come back to this very list, even if it was given up in between.
     explicit WaitList(bool again = false) : taken_(again) {}
-    void add(std::string_view key);
-    /// `key` was added here and not removed or taken since, or it is about to be taken.
-    void remove(std::string_view key);
+    void add(const Waiter& who);
+    /// It was added here and not removed or taken since, or it is about to be taken.
+    void remove(const Waiter& who);
     /// Takes out the first one by key; nullopt: nobody is left.
     std::optional<std::string> take();
     /// Nobody is left. May be false for a while when somebody was taken.
@@ -38,11 +49,12 @@ class WaitList {
   private:
     struct Note {
         std::uint32_t at;    ///< in text_
-        std::uint32_t size;  ///< of the key
+        std::uint32_t hash;  ///< of the key, a part of it
+        std::uint16_t size;  ///< of the key
         bool waits;          ///< false: it does no more
     };
     std::string_view key_of(const Note& note) const { return {text_.data() + note.at, note.size}; }
-    void note(std::string_view key, bool waits);
+    void note(const Waiter& who, bool waits);
     void keep_left();
     void settle();
 
@@ -56,9 +68,9 @@ class WaitList {
 class Waits {
   public:
     /// `wait` of this subject is not in the table.
-    void add(std::string_view key, const Wait& wait);
+    void add(const Waiter& who, const Wait& wait);
     /// It is, or it was just taken.
-    void remove(std::string_view key, const Wait& wait);
+    void remove(const Waiter& who, const Wait& wait);
 
     /// Takes out one subject whose time has come (due ≤ now); nullopt: none.
     std::optional<std::string> take_due(JournalTime now);
@@ -87,9 +99,9 @@ class Waits {
     using Lists = std::map<Time, WaitList>;
 
     template <typename Time>
-    void add(Lists<Time>& lists, const Time& time, std::string_view key, bool again = false);
+    void add(Lists<Time>& lists, const Time& time, const Waiter& who, bool again = false);
     template <typename Time>
-    void remove(Lists<Time>& lists, const Time& time, std::string_view key);
+    void remove(Lists<Time>& lists, const Time& time, const Waiter& who);
     /// The first in [from, to), which is taken out.
     template <typename Time>
     std::optional<std::string> take(Lists<Time>& lists, const Time& from, const Time& to);

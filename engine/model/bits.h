@@ -12,10 +12,13 @@ class Bits {
   public:
     static constexpr std::size_t kMost = 128;
 
-    void set(std::size_t bit) { words_[bit / 64] |= std::uint64_t{1} << bit % 64; }
+    /// False: leaves it as it is.
+    void set(std::size_t bit, bool is = true) {
+        words_[bit / 64] |= std::uint64_t{is ? 1U : 0U} << bit % 64;
+    }
     bool has(std::size_t bit) const { return (words_[bit / 64] >> bit % 64 & 1U) != 0; }
     bool has_all(const Bits& other) const {
-        return ((other.words_[0] & ~words_[0]) | (other.words_[1] & ~words_[1])) == 0;
+        return (other.words_[0] & ~words_[0]) == 0 && (other.words_[1] & ~words_[1]) == 0;
     }
     bool has_any(const Bits& other) const {
         return ((other.words_[0] & words_[0]) | (other.words_[1] & words_[1])) != 0;
@@ -29,6 +32,11 @@ class Bits {
         Bits both;
         both.words_ = {words_[0] & other.words_[0], words_[1] & other.words_[1]};
         return both;
+    }
+    Bits without(const Bits& other) const {
+        Bits left;
+        left.words_ = {words_[0] & ~other.words_[0], words_[1] & ~other.words_[1]};
+        return left;
     }
     bool operator==(const Bits&) const = default;
 

@@ -1,6 +1,7 @@
 // A journal record as the fold sees it: views into the record's own bytes.
 #pragma once
 
+#include "engine/base/boxed.h"
 #include "engine/base/time.h"
 #include "engine/model/change.h"
 #include "engine/model/command.h"
@@ -33,7 +34,8 @@ struct ItemView {
     /// Only of requests: the sequencer found it signed with a key that it knows. Part of the
     /// journal, so that a replay needs no keys.
     bool authentic = false;
-    std::variant<ChangeView, Outcome, Request, Undecodable> body;
+    /// A request is rare, and larger than all the rest: it lies elsewhere.
+    std::variant<ChangeView, Outcome, Boxed<Request>, Undecodable> body;
 };
 
 /// The first record of a journal.

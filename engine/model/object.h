@@ -71,27 +71,30 @@ class ObjectView {
 };
 
 // Protobuf's, of the message Field within Object: nearly all lengths take one byte, and then where
-// everything lies follows from three of them.
+// everything lies follows from three of them. They are read at once: whoever looks at an object
+// comes here for each of its fields.
 inline bool ObjectView::next_short(std::string_view& rest, Field& out) {
-    constexpr char kText = 0x0a;
-    constexpr char kValue = 0x12;
-    const auto length = [&rest](std::size_t at) -> std::size_t {
+    constexpr unsigned kText = 0x0a;
+    constexpr unsigned kValue = 0x12;
+    const auto byte = [&rest](std::size_t at) -> unsigned {
         return static_cast<unsigned char>(rest[at]);
     };
-    if (rest.size() < 4 || rest[0] != kText || rest[2] != kText) return false;
-    const std::size_t body = length(1);
-    const std::size_t name = length(3);
+    if (rest.size() < 4) return false;
+    const unsigned head = byte(0) | byte(1) << 8U | byte(2) << 16U | byte(3) << 24U;
+    if ((head & 0x00ff00ffU) != (kText | kText << 16U)) return false;
+    const std::size_t body = head >> 8U & 0xffU;
+    const std::size_t name = head >> 24U;
     if (body >= 0x80 || body + 2 > rest.size() || name + 2 > body) return false;
-    out.name = rest.substr(4, name);
+    out.name = std::string_view(rest.data() + 4, name);
     out.unchanged = false;
     if (name + 2 == body) {
         out.value.reset();
     } else {
         const std::size_t at = name + 4;
-        if (name + 4 > body || rest[at] != kValue || length(at + 1) + name + 4 != body) {
-            return false;
-        }
-        out.value = rest.substr(at + 2, body - name - 4);
+        if (at > body) return false;
+        const std::size_t value = body - at;
+        if ((byte(at) | byte(at + 1) << 8U) != (kValue | value << 8U)) return false;
+        out.value = std::string_view(rest.data() + at + 2, value);
     }
     rest.remove_prefix(body + 2);
     return true;

@@ -302,10 +302,24 @@ std::vector<Error> of_tables() {
          }),
          true},
         {"no_test_is_asked_by_hand", told([](PlanField& field) { field.by_hand = 0; }), true},
-        {"what_says_nothing_says_no",
+        {"what_is_not_said_denies_nothing",
+         in<PlanField>(
+             &Site::fields,
+             [](const PlanField& field) { return field.unsaid.unsure != field.unsaid.denied; },
+             [](PlanField& field) { field.unsaid = {}; }),
+         true},
+        {"what_left_its_selector_is_asked_all_the_same",
          in<core::PlanRole>(
-             &Site::roles, [](const auto& role) { return role.unsaid.can != 0; },
-             [](auto& role) { role.unsaid = {}; }),
+             &Site::roles, [](const auto& role) { return role.scoped != Bits{}; },
+             [](auto& role) { role.scoped = {}; }),
+         true},
+        {"a_field_is_not_read",
+         in<core::PlanRole>(
+             &Site::roles,
+             [](const auto& role) {
+                 return role.read.size() > 1 && role.fields[role.read.front().field].tests != 0;
+             },
+             [](auto& role) { role.read.erase(role.read.begin()); }),
          true},
     };
 }

@@ -34,6 +34,10 @@ TEST(Varint, IsReadAsItWasWrittenWhateverStandsBehindIt) {
                 ASSERT_TRUE(read_varint(at, bytes.data() + bytes.size(), read)) << n;
                 EXPECT_EQ(read, n);
                 EXPECT_EQ(static_cast<std::size_t>(at - bytes.data()), size) << n;
+                at = bytes.data();
+                ASSERT_TRUE(read_wide_varint(at, bytes.data() + bytes.size(), read)) << n;
+                EXPECT_EQ(read, n);
+                EXPECT_EQ(static_cast<std::size_t>(at - bytes.data()), size) << n;
             }
         }
     }
@@ -55,9 +59,14 @@ TEST(Varint, WhatIsNotAsShortAsItCouldBeIsReadAsTheFormatSays) {
                 std::uint64_t read = 0;
                 ASSERT_EQ(read_varint(at, bytes.data() + bytes.size(), read), whole)
                     << length << " " << behind;
+                const char* wide_at = bytes.data();
+                std::uint64_t wide = 0;
+                ASSERT_EQ(read_wide_varint(wide_at, bytes.data() + bytes.size(), wide), whole);
                 if (!whole) continue;
                 EXPECT_EQ(read, expected) << length << " " << behind;
                 EXPECT_EQ(static_cast<std::size_t>(at - bytes.data()), size);
+                EXPECT_EQ(wide, expected) << length << " " << behind;
+                EXPECT_EQ(wide_at, at);
             }
         }
     }
