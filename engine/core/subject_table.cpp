@@ -169,6 +169,7 @@ SubjectTable::Entry* SubjectTable::find(std::string_view key) {
     const std::uint64_t hash = hash64(key);
     Entry* entry = lookup(key, hash);
     if (entry == nullptr) {
+        if (whole_) return nullptr;
         const std::optional<std::string> bytes = rows_->load(key);
         if (!bytes) return nullptr;
         entry = &insert_row(key, hash, *bytes);
@@ -235,6 +236,7 @@ void SubjectTable::preload(std::string_view key, std::optional<std::string_view>
 }
 
 void SubjectTable::read_ahead(const std::vector<std::string>& keys) {
+    if (whole_) return;
     std::vector<std::string_view> cold;
     for (const std::string& key : keys) {
         if (!seems_cached(key)) cold.push_back(key);
@@ -281,6 +283,7 @@ void SubjectTable::evict(std::size_t budget) {
             entry.touched = false;
             continue;
         }
+        whole_ = whole_ && entry.erased;
         remove(entry);
     }
 }

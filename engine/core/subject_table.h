@@ -90,6 +90,10 @@ class SubjectTable {
     void preload(std::string_view key, std::optional<std::string_view> bytes);
     /// Loads those of these that are not cached, all at once: much cheaper than one by one.
     void read_ahead(const std::vector<std::string>& keys);
+    /// The caller saw to it that each row has its subject here: from now on who is not here is
+    /// nobody, and no row is asked for, until the first one is dropped.
+    void now_whole() { whole_ = true; }
+    bool whole() const { return whole_; }
     bool cached(std::string_view key) const;
     /// The same by hash alone and without waiting for memory: almost never wrongly true.
     bool seems_cached(std::string_view key) const;
@@ -170,6 +174,7 @@ class SubjectTable {
     std::vector<Run> unsaved_;          ///< dirty ones without a row
     std::size_t sorted_ = 0;            ///< of the last run; the others are in order
     std::size_t used_ = 0;
+    bool whole_ = false;  ///< no row is without its subject here
     std::size_t bytes_ = 0;
     std::size_t dirty_bytes_ = 0;
     std::uint32_t hand_ = 0;  ///< where the next eviction round goes on

@@ -113,11 +113,15 @@ Status Projection::load(core::State& state, std::size_t budget,
     if (!stored->has_value()) {
         const auto any = store_.scan(prefix_, {}, 1);
         if (!any) return any.error();
-        if (any->empty()) return Done{};
-        return Error{Next::kSkip, Code::kCorrupt, "the projection has rows and no meta row"};
+        if (!any->empty()) {
+            return Error{Next::kSkip, Code::kCorrupt, "the projection has rows and no meta row"};
+        }
+        state.subjects.now_whole();
+        return Done{};
     }
     text_ = (*stored)->settings.text;
     core::adopt_meta(state, **stored);
+    bool whole = true;
     Status right =
         add_up(**stored, [&](std::string_view subject_key, std::string_view bytes) -> Status {
             const std::optional<Subject> subject = core::decode_subject(subject_key, bytes);
@@ -125,11 +129,13 @@ Status Projection::load(core::State& state, std::size_t budget,
                 return Error{Next::kSkip, Code::kCorrupt, "a row of the projection cannot be read"};
             }
             core::adopt_waits(state, *subject);
-            if (state.subjects.bytes() < budget) state.subjects.preload(subject_key, bytes);
+            whole = whole && state.subjects.bytes() < budget;
+            if (whole) state.subjects.preload(subject_key, bytes);
             if (tell) tell(*subject);
             ++rows_;
             return Done{};
         });
+    if (right && whole) state.subjects.now_whole();
     return right;
 }
 
@@ -202,7 +208,7 @@ Status Projection::get_many(const std::vector<std::string_view>& keys,
 }
 
 Status Projection::read_ahead(core::State& state, const JournalView& record) {
-    if (rows_ == 0) return Done{};
+    if (rows_ == 0 || state.subjects.whole()) return Done{};
     std::vector<std::string_view> wanted;
     for (const ItemView& item : record.items) {
         const auto* change = std::get_if<ChangeView>(&item.body);

@@ -17,6 +17,9 @@ constexpr Millis kStatusEvery{200};
 constexpr Millis kTickAtLeast{20};
 constexpr Millis kLookEvery{1'000};
 constexpr int kPutOff = 5;
+// Rows are written for a twentieth of the time at most: where all subjects change all the time,
+// each is written once for many changes.
+constexpr int kWriteShare = 20;
 
 }  // namespace
 
@@ -74,7 +77,9 @@ bool Shard::write_due() const {
     const bool heavy = dirty > settings_.write_behind_bytes;
     // What another engine publishes is there in a moment; writing now would publish it twice.
     const bool soon = settings_.lead && !active_.ours() && !relay_.idle();
-    const Millis every = settings_.write_behind_every * (soon ? kPutOff : 1);
+    const Millis longest = settings_.write_behind_every * kPutOff;
+    const Millis share = std::min(last_took_ * kWriteShare, longest);
+    const Millis every = soon ? longest : std::max(settings_.write_behind_every, share);
     if (!heavy && clock_.steady_now() - last_write_ < every) return false;
     // With twice as much, it waits for the batch that is being applied.
     return !projection_.writing() || dirty > 2 * settings_.write_behind_bytes;
@@ -244,11 +249,12 @@ Status Shard::write_behind() {
         }
         if (Status drained = relay_.drain(); !drained) return drained;
     }
-    if (projection_.write_behind(state_, parked_)) {
-        written_ = state_.meta.applied;
-        last_write_ = clock_.steady_now();
-    }
-    return check_rows();
+    const SteadyTime begin = clock_.steady_now();
+    if (projection_.write_behind(state_, parked_)) written_ = state_.meta.applied;
+    Status right = check_rows();
+    last_write_ = clock_.steady_now();
+    last_took_ = last_write_ - begin;
+    return right;
 }
 
 /// After a batch that failed its rows count as written: what came after would be an image with

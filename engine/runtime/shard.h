@@ -122,6 +122,7 @@ class Shard {
     std::vector<SourceId> wants_epoch_;  ///< not handed out yet
     SteadyTime last_record_{};
     SteadyTime last_write_{};
+    Millis last_took_{};  ///< the last write-behind, of this thread's time
     SteadyTime last_status_{};
     Offset written_ = kNoOffset;  ///< journal offset of the last write-behind, also one under way
 

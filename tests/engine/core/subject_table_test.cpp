@@ -94,6 +94,37 @@ TEST(SubjectTable, ColdRowsComeBackAsTheyWere) {
     EXPECT_EQ(f.rows.loads, loads) << "the second time without a read";
 }
 
+TEST(SubjectTable, AWholeOneAsksNoRowWhoIsNotThere) {
+    Fixture f;
+    f.table.now_whole();
+    f.put("a", 7);
+    f.store();
+    const int loads = f.rows.loads;
+    EXPECT_EQ(f.get("a"), 7U);
+    EXPECT_EQ(f.get("b"), 0U);
+    f.table.read_ahead({"b", "c"});
+    EXPECT_EQ(f.rows.loads, loads);
+    f.table.preload("d", std::nullopt);
+    f.table.evict(f.table.bytes() - 1);  // it is somebody who is nobody that goes first
+    EXPECT_TRUE(f.table.whole());
+}
+
+TEST(SubjectTable, OneThatDroppedASubjectIsWholeNoMore) {
+    Fixture f;
+    f.table.now_whole();
+    f.put("a", 7);
+    f.put("b", 8);
+    f.store();
+    f.put("b", 9);
+    f.table.evict(0);
+    EXPECT_FALSE(f.table.whole());
+    EXPECT_EQ(f.get("a"), 7U) << "it was dropped, and is there";
+    EXPECT_EQ(f.get("b"), 9U);
+    f.store();
+    f.table.evict(0);
+    EXPECT_EQ(f.keys_after("", 10), (std::vector<std::string>{"a", "b"}));
+}
+
 TEST(SubjectTable, DirtySubjectsAreNeverEvicted) {
     Fixture f;
     f.put("a", 7);

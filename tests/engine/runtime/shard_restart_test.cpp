@@ -295,6 +295,27 @@ TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
         << "it writes nothing more";
 }
 
+TEST_F(ShardOpening, RowsForWhichThereIsNoRoomAreNotTakenForNobodys_C2) {
+    auto shard = fixture_.open();
+    fixture_.settle(*shard);
+    fixture_.all_known({pod("a", "u", 5), pod("b", "v", 5)}, {row("c", "1", 5)});
+    fixture_.settle(*shard);
+    ASSERT_TRUE(shard->stop().ok());
+    shard.reset();
+    Projection projection(fixture_.store, PartitionNumber(0));
+    std::vector<std::string> all;
+    core::State roomy(projection);
+    ASSERT_TRUE(
+        projection.load(roomy, 1 << 20, [&](const Subject& subject) { all.push_back(subject.key); })
+            .ok());
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_TRUE(roomy.subjects.whole());
+    core::State tight(projection);
+    ASSERT_TRUE(projection.load(tight, 1).ok());
+    EXPECT_FALSE(tight.subjects.whole());
+    for (const std::string& key : all) EXPECT_NE(tight.subjects.find(key), nullptr) << key;
+}
+
 // A build without the stored policy opened the projection, wrote its own settings into the journal
 // and stopped only then.
 TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C10) {

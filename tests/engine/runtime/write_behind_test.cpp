@@ -110,6 +110,38 @@ TEST(WriteBehind, ARowThatIsBeingWrittenIsReadOnceItIsThere_C2) {
               folded(fixture.settings, fixture.log, fresh, fixture.clock));
 }
 
+// Where all subjects changed all the time, a fifth of it went into writing each of them again.
+TEST(WriteBehind, TakesATwentiethOfTheTimeAtMost) {
+    ShardFixture fixture;
+    WrappedStore store;
+    int batches = 0;
+    Millis each{0};
+    fixture.settings.write_behind_every = Millis{100};
+    auto shard = fixture.open(&store);
+    store.before_apply = [&]() -> Status {
+        ++batches;
+        fixture.pass(each);
+        return Done{};
+    };
+    std::uint64_t version = 5;
+    const auto batches_in = [&](Millis time) {
+        batches = 0;
+        for (Millis passed{0}; passed < time; passed += Millis{20}) {
+            fixture.pods.say(pod("a", "u", ++version));
+            fixture.publish();
+            fixture.settle(*shard);
+            fixture.pass(Millis{20});
+        }
+        return batches;
+    };
+    fixture.all_known({pod("a", "u", 5)}, {});
+    EXPECT_NEAR(batches_in(Millis{4'000}), 40, 8);
+    each = Millis{20};
+    EXPECT_NEAR(batches_in(Millis{4'000}), 10, 3);
+    each = Millis{1'000};  // a disk that hangs puts it off, and not for ever
+    EXPECT_NEAR(batches_in(Millis{4'000}), 7, 3);
+}
+
 // Design §6: rows and the offset that they belong to go down in one step.
 TEST(WriteBehind, OneBatchHasRowsAndTheirOffset_C2) {
     ShardFixture fixture;
