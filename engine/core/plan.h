@@ -43,6 +43,7 @@ struct PlanCount {
     Bits keyless;  ///< live rows, of roles that `any` asks for: without a key one may be anybody's
     std::optional<std::size_t> objects;  ///< by a bit
     std::vector<std::size_t> words;      ///< a tally for each word of a field: the bit of having it
+    bool one_word = false;               ///< of these an object says one at most
     TallyId first = kNoTally;
     bool operator==(const PlanCount&) const = default;
 };

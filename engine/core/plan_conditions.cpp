@@ -231,6 +231,10 @@ void PlanCompiler::add(const policy::Count& text) {
             flaw("the count " + text.name + " has a number for each word of " + text.role + "." +
                  text.by + ", which lists none");
         }
+        // Two texts may be one number.
+        count.one_word =
+            field.type != policy::Field::Type::kNumber &&
+            std::adjacent_find(field.words.begin(), field.words.end()) == field.words.end();
         for (const std::string& word : field.words) {
             plan_.tallies.push_back({text.name, field.name, word});
             policy::Test has;

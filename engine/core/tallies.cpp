@@ -39,7 +39,7 @@ void add_object(const Plan& plan, Role role, const Answers& answers, Tally& tall
         for (std::size_t word = 0; word < count.words.size(); ++word) {
             if (!answers.sure.has(count.words[word])) continue;
             add(tally, count.first + word);
-            break;  // a field says one word
+            if (count.one_word) break;
         }
     }
 }

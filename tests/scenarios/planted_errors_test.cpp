@@ -304,9 +304,24 @@ std::vector<Error> of_tables() {
         {"no_test_is_asked_by_hand", told([](PlanField& field) { field.by_hand = 0; }), true},
         {"what_is_not_said_denies_nothing",
          in<PlanField>(
+             &Site::fields, [](const PlanField& field) { return field.unsaid.denied != Bits{}; },
+             [](PlanField& field) { field.unsaid.denied = {}; }),
+         true},
+        {"what_is_not_said_is_sure",
+         in<PlanField>(
              &Site::fields,
              [](const PlanField& field) { return field.unsaid.unsure != field.unsaid.denied; },
-             [](PlanField& field) { field.unsaid = {}; }),
+             [](PlanField& field) { field.unsaid.unsure = {}; }),
+         true},
+        {"a_listed_value_is_taken_for_another_text",
+         in<PlanField>(
+             &Site::fields, [](const PlanField& field) { return !field.prefixes.empty(); },
+             [](PlanField& field) { ++field.prefixes.front(); }),
+         true},
+        {"a_condition_of_several_objects_is_not_asked",
+         in<core::PlanRole>(
+             &Site::roles, [](const auto& role) { return !role.walked.empty(); },
+             [](auto& role) { role.walked.pop_back(); }),
          true},
         {"what_left_its_selector_is_asked_all_the_same",
          in<core::PlanRole>(
@@ -538,6 +553,18 @@ std::vector<Error> of_counts_and_ledgers() {
              }
              return false;
          }},
+        {"a_count_of_objects_is_lost",
+         in<core::PlanRole>(
+             &Site::roles, [](const auto& role) { return !role.counted.empty(); },
+             [](auto& role) { role.counted.pop_back(); })},
+        {"a_count_of_subjects_is_lost",
+         [](Site& site) {
+             if (site.plan().of_subjects.empty()) return false;
+             site.plan().of_subjects.pop_back();
+             return true;
+         }},
+        {"a_role_has_no_source_that_may_be_silent",
+         [](Site& site) { return std::exchange(site.plan().sourced, 0U) != 0; }},
         {"counts_are_filed_by_the_next_word",
          [](Site& site) {
              bool some = false;

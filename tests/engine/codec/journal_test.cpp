@@ -222,7 +222,13 @@ TEST(JournalCodec, FieldsOfAnItemMayComeInAnyOrderAsTheGeneratedCodeReadsThem) {
         bytes += item;
         v1::JournalRecord m;
         ASSERT_TRUE(m.ParseFromString(bytes));
-        if (!decode_journal(bytes, Offset(i), kAt, view).ok()) continue;
+        const v1::Item& it = m.items(0);
+        const bool whole = it.has_topic() && it.has_prev_offset() && it.has_offset() &&
+                           it.has_append_time_ms() && it.has_payload() &&
+                           it.prev_offset() < it.offset();
+        const Status read = decode_journal(bytes, Offset(i), kAt, view);
+        ASSERT_EQ(read.ok(), whole) << m.ShortDebugString();
+        if (!whole) continue;
         ++read_well;
         expect_same(m, view);
     }

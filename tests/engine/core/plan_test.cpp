@@ -2,6 +2,8 @@
 // and what follows from it for the live look.
 #include "engine/core/plan.h"
 
+#include "engine/core/facts.h"
+#include "engine/model/object_builder.h"
 #include "policies/shipped.h"
 
 #include <gtest/gtest.h>
@@ -127,6 +129,42 @@ TEST(Plan, ARuleLeansOnNobodyWhoIsNotThere) {
                   text.rules[0].cases[0].when.push_back(pattern);
               }),
               "a rule asks for services, and no source has any");
+}
+
+// Symptom: of the words `01` and `1` only the first one was counted, whatever the object said.
+TEST(Plan, ANumberThatIsTwoOfTheWordsCountsForBoth) {
+    const Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
+    Policy text = *settings.text;
+    const Role pods = policies::role_number(text, "pods");
+    const auto counted_as = [&](const std::string& phase) {
+        const Result<Plan> plan = compile(text, settings);
+        EXPECT_TRUE(plan.ok()) << plan.error().what;
+        Subject subject;
+        Facet& pod = subject.facets.emplace_back();
+        const auto plays = [&](const SourceSettings& source) { return source.role == pods; };
+        pod.source = static_cast<SourceId>(
+            std::find_if(settings.sources.begin(), settings.sources.end(), plays) -
+            settings.sources.begin());
+        pod.absence = Absence::kPresent;
+        pod.object = ObjectBuilder().add("phase", phase).take();
+        Word word;
+        const Tally tally = tally_of(*plan, subject, settings, word);
+        std::vector<std::string> words;
+        for (std::size_t i = 0; i < plan->tallies.size(); ++i) {
+            if (plan->tallies[i].name == "wrapper_pods" && tally[i] > 0) {
+                words.push_back(plan->tallies[i].value);
+            }
+        }
+        return words;
+    };
+    EXPECT_EQ(counted_as("Running"), (std::vector<std::string>{"Running"}));
+    for (policy::Field& field : text.roles[pods].fields) {
+        if (field.name != "phase") continue;
+        field.type = policy::Field::Type::kNumber;
+        field.words = {"01", "1", "2"};
+    }
+    EXPECT_EQ(counted_as("1"), (std::vector<std::string>{"01", "1"}));
+    EXPECT_EQ(counted_as("2"), (std::vector<std::string>{"2"}));
 }
 
 TEST(Plan, MoreThanThereIsRoomForIsRefused) {

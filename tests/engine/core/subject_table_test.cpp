@@ -292,13 +292,15 @@ TEST(SubjectTable, AfterMergesTheRunsOfManyUnsaved) {
     EXPECT_EQ(found, std::vector<std::string>(expected.begin(), expected.end()));
 }
 
-TEST(SubjectTable, BehavesAsAMapOver20000RandomSteps) {
+/// `whole`: it holds all there is for the first half of the steps, and drops none.
+void expect_a_map_over_20000_random_steps(bool whole) {
     const char* const given = std::getenv("TRUEUP_SEED");
     const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10)
                                                 : std::uint64_t{std::random_device{}()};
     SCOPED_TRACE("TRUEUP_SEED=" + std::to_string(seed));
     std::mt19937_64 random(seed);
     Fixture f;
+    if (whole) f.table.now_whole();
     std::map<std::string, std::uint64_t> model;
     for (std::uint64_t step = 1; step <= 20'000; ++step) {
         const std::string key = "k" + std::to_string(random() % 300);
@@ -327,7 +329,7 @@ TEST(SubjectTable, BehavesAsAMapOver20000RandomSteps) {
                 if (random() % 8 == 0) f.store();
                 break;
             case 6:
-                f.table.evict(random() % 30'000);
+                if (!whole || step > 10'000) f.table.evict(random() % 30'000);
                 break;
             default: {
                 const auto expected = model.find(key);
@@ -342,6 +344,15 @@ TEST(SubjectTable, BehavesAsAMapOver20000RandomSteps) {
     EXPECT_EQ(f.table.size(), 0U);
     EXPECT_EQ(f.table.bytes(), 0U);
     EXPECT_EQ(f.table.dirty_bytes(), 0U);
+    EXPECT_FALSE(f.table.whole());
+}
+
+TEST(SubjectTable, BehavesAsAMapOver20000RandomSteps) {
+    expect_a_map_over_20000_random_steps(false);
+}
+
+TEST(SubjectTable, BehavesAsAMapWhileItIsWholeAndAfterwards) {
+    expect_a_map_over_20000_random_steps(true);
 }
 
 }  // namespace

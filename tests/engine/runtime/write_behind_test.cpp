@@ -111,7 +111,7 @@ TEST(WriteBehind, ARowThatIsBeingWrittenIsReadOnceItIsThere_C2) {
 }
 
 // Where all subjects changed all the time, a fifth of it went into writing each of them again.
-TEST(WriteBehind, TakesATwentiethOfTheTimeAtMost) {
+TEST(WriteBehind, ComesMoreRarelyWhereItTakesLong) {
     ShardFixture fixture;
     WrappedStore store;
     int batches = 0;
@@ -138,7 +138,7 @@ TEST(WriteBehind, TakesATwentiethOfTheTimeAtMost) {
     EXPECT_NEAR(batches_in(Millis{4'000}), 40, 8);
     each = Millis{20};
     EXPECT_NEAR(batches_in(Millis{4'000}), 10, 3);
-    each = Millis{1'000};  // a disk that hangs puts it off, and not for ever
+    each = Millis{1'000};  // put off, and not for ever
     EXPECT_NEAR(batches_in(Millis{4'000}), 7, 3);
 }
 
