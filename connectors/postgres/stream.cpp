@@ -51,6 +51,7 @@ void Stream::replace_pk(std::vector<std::string> pk_columns, bool partitioned) {
 }
 
 bool Stream::covered_by(Lsn as_of) {
+    copied_ = as_of;
     if (hole_ != 0 && as_of <= hole_) return false;
     hole_ = 0;
     trouble_.clear();
@@ -231,7 +232,10 @@ Fact Stream::fact(Fact::Kind kind) const {
     return made;
 }
 
+/// A stream that comes behind an epoch tells what was before it. Of a row that is gone since then
+/// it need not tell that: what a table did while it was not published is never sent.
 void Stream::upsert(const Tuple& row, std::vector<Fact>& out) {
+    if (commit_lsn_ < copied_) return;
     const std::optional<std::string> id = map_->object_id(row);
     const std::optional<std::string> subject = map_->subject_key(row);
     if (!id || !subject) return skip();

@@ -59,7 +59,8 @@ class Stream {
 
     /// A complete epoch was read: mends a hole that it covers and drops the trouble of a
     /// description that may be outdated. Were it not, the next change would make a hole again.
-    /// False: not covered.
+    /// Of the commits before it the epoch has the last word: no row is there by one of them that
+    /// the epoch does not list. False: not covered.
     bool covered_by(Lsn as_of);
 
     /// Why rows of the table cannot be followed now; empty when they can.
@@ -111,6 +112,7 @@ class Stream {
     std::uint64_t ordinal_ = 0;
     SourceTime commit_time_{};
     Lsn hole_ = 0;
+    Lsn copied_ = 0;  ///< as_of of the last complete epoch
 };
 
 }  // namespace trueup::connectors::postgres

@@ -103,6 +103,25 @@ TEST(PostgresStream, AnUnchangedValueIsNeverNull_S16) {
     EXPECT_EQ(feed.stream.hole(), 0U);
 }
 
+// Symptom (simulator, plan publication, seed 700019): a table was out of its publication while a
+// row was deleted. After a restart the copy did not list the row, the stream, which came behind it,
+// told how it had been before, and progress was proven over a row that was not there.
+TEST(PostgresStream, OfWhatWasBeforeACopyTheCopyHasTheLastWord_S11) {
+    Feed feed;
+    EXPECT_TRUE(feed.stream.covered_by(0x501));
+    feed.begin(0x500);
+    ASSERT_TRUE(feed.take(pg_insert(9, row("4", "ab", "running"))));
+    EXPECT_TRUE(feed.facts.empty()) << "it is in the copy, or it is gone";
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', row("5", "ab", "running"))));
+    EXPECT_EQ(feed.facts.size(), 1U) << "that a row is gone is never wrong";
+    ASSERT_TRUE(feed.take(pg_commit(0x500, 0x510)));
+    feed.facts.clear();
+    feed.begin(0x501);
+    ASSERT_TRUE(feed.take(pg_insert(9, row("4", "ab", "running"))));
+    ASSERT_EQ(feed.facts.size(), 1U) << "committed behind the copy's snapshot";
+    EXPECT_EQ(feed.facts[0].version, (Version{0x501, 1}));
+}
+
 TEST(PostgresStream, AnUnknownNameIsAHoleNotADrop_S16) {
     Feed feed;
     feed.begin(0x500, 'd');  // FULL was taken away under our feet.
