@@ -58,7 +58,7 @@ bool is_text(bool good, const char*& why) {
     return good;
 }
 
-bool read_text(WireReader& reader, std::string_view& out, const char*& why) {
+inline bool read_text(WireReader& reader, std::string_view& out, const char*& why) {
     return reader.bytes(out) && is_text(is_utf8(out), why);
 }
 
@@ -150,9 +150,7 @@ bool read_in_order(WireReader& reader, Raw& raw, ChangeView& out, const char*& w
         return !reader.next_is(varint_tag(field)) || reader.wide_varint(into);
     };
     if (reader.next_is(varint_tag(kKind)) && !reader.varint(raw.kind)) return false;
-    if (reader.next_is(bytes_tag(kSource))) {
-        if (!reader.bytes(out.source) || !is_text(is_utf8(out.source), why)) return false;
-    }
+    if (reader.next_is(bytes_tag(kSource)) && !read_text(reader, out.source, why)) return false;
     raw.has_incarnation = reader.next_is(varint_tag(kIncarnation));
     if (raw.has_incarnation && !reader.varint(raw.incarnation)) return false;
     return number(kSeq, out.seq) && number(kEpoch, out.epoch) && read_identity(reader, out, why) &&
