@@ -66,6 +66,14 @@ final class Broker implements AutoCloseable {
         of(admin.deleteTopics(there).all());
     }
 
+    /** Those whose names begin with the prefix; how many. */
+    int removeAll(String prefix) {
+        Set<String> there = new HashSet<>(of(admin.listTopics().names()));
+        there.removeIf(name -> !name.startsWith(prefix));
+        of(admin.deleteTopics(there).all());
+        return there.size();
+    }
+
     void removeGroup(String group) {
         of(admin.deleteConsumerGroups(List.of(group)).all());
     }
