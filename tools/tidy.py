@@ -151,8 +151,13 @@ def check_text(path, text):
 
 def product_files():
     """Repository paths of all C++ files of the product, sorted."""
+    return files_of(PRODUCT)
+
+
+def files_of(folders):
+    """Repository paths of all C++ files of these folders and those below them, sorted."""
     found = []
-    for folder in PRODUCT:
+    for folder in folders:
         for here, _, names in os.walk(os.path.join(ROOT, folder)):
             paths = (os.path.join(here, name) for name in names if name.endswith((".h", ".cpp")))
             found += (os.path.relpath(path, ROOT) for path in paths)
