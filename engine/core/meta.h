@@ -118,7 +118,8 @@ struct Meta {
     Hash128 digest;              ///< sum of the hashes of the subjects' rows as written
     std::array<Offset, kTopics> last{kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset,
                                      kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset};
-    Settings settings;  ///< its source ids are indexes in `sources`
+    std::vector<Offset> later;  ///< the same of topics that only a later build has: kept
+    Settings settings;          ///< its source ids are indexes in `sources`
     std::vector<SourceState> sources;
     std::vector<Sweep> sweeps;                                      ///< one after another
     std::array<std::uint64_t, std::tuple_size_v<Tally>> tallies{};  ///< of the policy

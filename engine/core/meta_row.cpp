@@ -164,6 +164,20 @@ void fields(A& a, Of<A, Enabling>& enabling) {
     a.time(enabling.turned);
 }
 
+/// By the topic's number. Another build has one more, or one less: a new one begins at its
+/// beginning, and what is not known here is kept.
+void topics(ByteWriter& out, const Meta& meta) {
+    out.number(meta.last.size() + meta.later.size());
+    for (const Offset& offset : meta.last) out.signed_number(offset);
+    for (const Offset& offset : meta.later) out.signed_number(offset);
+}
+void topics(ByteReader& in, Meta& meta) {
+    const std::size_t count = in.count();
+    for (std::size_t i = 0; i < count; ++i) {
+        in.signed_number(i < kTopics ? meta.last[i] : meta.later.emplace_back());
+    }
+}
+
 template <typename A>
 void fields(A& a, Of<A, Meta>& meta) {
     const auto whole = [&](auto& part) { fields(a, part); };
@@ -177,7 +191,7 @@ void fields(A& a, Of<A, Meta>& meta) {
     a.time(meta.watched_since);
     a.hash(meta.chain);
     a.hash(meta.digest);
-    for (auto& offset : meta.last) a.signed_number(offset);
+    topics(a, meta);
     fields(a, meta.settings);
     a.list(meta.sources, whole);
     a.list(meta.sweeps, whole);

@@ -97,13 +97,17 @@ void SettingsInForce::forget_other_views(const Settings& former, const Settings&
                                          bool other_text) {
     const auto known = static_cast<SourceId>(former.sources.size());
     for (SourceId id = 0; id < known; ++id) {
-        const bool leaves = former.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
-        if (leaves && TRUEUP_GUARD("who_left_says_nothing")) sources_.forget_source(id);
-    }
-    for (SourceId id = 0; other_text && id < known; ++id) {
-        const Role role = ours.sources[id].role;
-        if (role == kNoRole || role >= former.text->roles.size()) continue;
-        if (former.text->roles[role].key == ours.text->roles[role].key) continue;
+        const Role was = former.sources[id].role;
+        const Role is = ours.sources[id].role;
+        if (is == kNoRole) {
+            const bool leaves = was != kNoRole;
+            if (leaves && TRUEUP_GUARD("who_left_says_nothing")) sources_.forget_source(id);
+            continue;
+        }
+        // Each by the number that its role has in its own text: roles come and go before it.
+        const bool same_view = was != kNoRole && (!other_text || former.text->roles[was].key ==
+                                                                     ours.text->roles[is].key);
+        if (same_view) continue;
         sources_.forget_source(id);
         report_.wants_epoch.push_back(id);
     }

@@ -12,10 +12,9 @@
 namespace trueup::core {
 
 void Visits::sweep_step() {
-    budget_ = meta_.settings.sweep_step;
-    while (!meta_.sweeps.empty() && budget_ > 0) {
+    std::uint32_t wanted = meta_.settings.sweep_step;
+    while (!meta_.sweeps.empty() && wanted > 0) {
         Sweep& sweep = meta_.sweeps.front();
-        const std::uint32_t wanted = budget_;
         const std::vector<Entry*> entries = state_.subjects.after(sweep.cursor, wanted);
         // Marking applies this sweep too, so the cursor moves only after it.
         for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -24,8 +23,8 @@ void Visits::sweep_step() {
             marks_.mark(*entries[i]);
         }
         if (!entries.empty()) sweep.cursor = entries.back()->subject.key;
-        budget_ -= static_cast<std::uint32_t>(entries.size());
-        if (entries.size() == wanted) continue;
+        wanted -= static_cast<std::uint32_t>(entries.size());
+        if (wanted == 0) break;
         // What a pass has shown may begin another sweep, which moves this one.
         const Sweep::What what = sweep.what;
         if (what == Sweep::What::kPass) passes_.end_pass();
@@ -47,13 +46,13 @@ void Visits::rouse(std::vector<std::string>& keys) {
     keys.clear();
 }
 
-/// Marks the subjects whose wait is over, as many as the budget of this record allows.
+/// Marks the subjects whose wait is over, as many as a record allows.
 void Visits::wake() {
     // What wakes has news as a rule, and telling them takes longer than a look.
-    budget_ = std::min(budget_, std::max(meta_.settings.sweep_step / 2, 1U));
+    std::uint32_t room = std::max(meta_.settings.sweep_step / 2, 1U);
     std::vector<std::string> keys;
     const auto take = [&](auto&& next) {
-        for (; budget_ > 0; --budget_) {
+        for (; room > 0; --room) {
             std::optional<std::string> key = next();
             if (!key) return;
             keys.push_back(*std::move(key));
@@ -67,10 +66,10 @@ void Visits::wake() {
     const auto rules = static_cast<std::uint8_t>(meta_.rules.size());
     for (std::uint8_t number = 0; number < rules; ++number) {
         const RuleNumber rule(number);
-        std::uint64_t room = left_of(meta_.settings.rules[rule.value()].budget,
+        std::uint64_t left = left_of(meta_.settings.rules[rule.value()].budget,
                                      meta_.rules[rule.value()].spending, meta_);
         take([&] {
-            return room-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
+            return left-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
         });
     }
     rouse(keys);

@@ -28,7 +28,8 @@ class Visits {
           trust_(trust) {}
 
     void sweep_step();
-    /// After `sweep_step`, which leaves it a part of what a record may visit.
+    /// After `sweep_step`, and with a number of its own: a sweep over millions must not keep those
+    /// whose wait is over from their turn.
     void wake();
 
   private:
@@ -40,9 +41,8 @@ class Visits {
     Meta& meta_;
     FoldReport& report_;  ///< whether there is more work
     Marks& marks_;
-    Passes& passes_;            ///< told that its sweep has ended, ...
-    Trust& trust_;              ///< ... and so is this
-    std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
+    Passes& passes_;  ///< told that its sweep has ended, ...
+    Trust& trust_;    ///< ... and so is this
 };
 
 }  // namespace trueup::core

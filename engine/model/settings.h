@@ -19,7 +19,7 @@ namespace trueup {
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 15;
+inline constexpr std::uint32_t kLogic = 16;
 
 /// Who started the process with `--enable-all`, in the journal.
 inline constexpr std::string_view kCommandLine = "command line";
@@ -46,7 +46,7 @@ struct Settings {
     std::uint32_t max_drop_percent = 50;  ///< an epoch that loses more (and > 10) is not believed
     std::uint32_t max_outbox = 10'000;
     std::uint32_t sweep_step =
-        2'000;  ///< facets that one record may sweep, or subjects it may wake
+        2'000;  ///< subjects that one record may sweep; half as many it may wake
     bool operator==(const Settings&) const = default;
 
     /// The first source of that role; kNoSource: none.

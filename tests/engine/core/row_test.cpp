@@ -2,6 +2,7 @@
 #include "engine/core/row.h"
 
 #include "engine/core/bytes.h"
+#include "engine/core/edges.h"
 #include "stories/replay.h"
 #include "tests/support/graph_script.h"
 
@@ -433,6 +434,70 @@ TEST(Rows, AMetaRowOfAPreviewIsRefused_C10) {
     ASSERT_TRUE(core::decode_meta(former).has_value());
     former[0] = static_cast<char>(core::kOldestMetaFormat - 1);
     EXPECT_FALSE(core::decode_meta(former).has_value());
+}
+
+/// The bytes of the row before its topics.
+std::string head_of(const core::Meta& meta) {
+    std::string head;
+    core::ByteWriter out(head);
+    out.number(core::kMetaFormat);
+    out.hash(meta.journal_id);
+    out.signed_number(meta.partitions);
+    out.signed_number(meta.shard);
+    out.signed_number(meta.applied);
+    out.number(meta.record);
+    out.time(meta.broker_now);
+    out.time(meta.now);
+    out.time(meta.watched_since);
+    out.hash(meta.chain);
+    out.hash(meta.digest);
+    return head;
+}
+
+// One more topic made every row of the build before unreadable.
+TEST(Rows, ATopicThatIsNewBeginsAtItsBeginning_C10) {
+    core::Meta meta;
+    for (std::size_t i = 0; i < kTopics; ++i) meta.last[i] = Offset(static_cast<int>(i));
+    std::string bytes;
+    core::encode_meta(meta, bytes);
+    const std::size_t head = head_of(meta).size();
+    ASSERT_EQ(bytes[head], static_cast<char>(kTopics));
+    --bytes[head];                   // as of a build that had one less,
+    bytes.erase(head + kTopics, 1);  // the last one
+    const auto read = core::decode_meta(bytes);
+    ASSERT_TRUE(read.has_value());
+    meta.last.back() = kNoOffset;
+    EXPECT_EQ(*read, meta);
+}
+
+TEST(Rows, AReasonAndAnActionOfALaterBuildAreKept_C10) {
+    Subject subject;
+    subject.key = "k";
+    Finding finding;
+    finding.reason = static_cast<Reason>(200);
+    finding.command = Command{};
+    finding.command->subject = "k";
+    finding.command->draft.action.kind = static_cast<Action::Kind>(77);
+    subject.findings.push_back(finding);
+    std::string bytes;
+    core::encode_subject(subject, bytes);
+    const auto read = core::decode_subject("k", bytes);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(*read, subject);
+    EXPECT_EQ(name_of(finding.reason), "unknown");
+    std::string text;
+    core::explain({}, *read, read->findings.front(), JournalTime{}, text);
+    EXPECT_NE(text, "");
+}
+
+TEST(Rows, WhatALaterBuildReadOfItsOwnTopicsIsKept_C10) {
+    core::Meta meta;
+    meta.later = {Offset(7), Offset(9)};
+    std::string bytes;
+    core::encode_meta(meta, bytes);
+    const auto read = core::decode_meta(bytes);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(*read, meta);
 }
 
 TEST(Rows, ANumberThatNeverEndsIsRefused) {

@@ -288,6 +288,46 @@ TEST(ShardSettings, ASourceWhoseKeyIsAnotherOneIsUnknownUntilItListsAnew) {
     EXPECT_FALSE(s.commands().empty());
 }
 
+/// The same policy with one role more, before all others.
+Settings with_another_role_in_front(Settings settings) {
+    policy::Policy text = *settings.text;
+    policy::Role more = text.roles[1];
+    more.name = "archived";
+    more.optional = true;
+    text.roles.insert(text.roles.begin(), std::move(more));
+    settings.text = std::move(text);
+    for (SourceSettings& source : settings.sources) ++source.role;
+    return settings;
+}
+
+// A role more before the others moved their numbers: a source's key was compared with another
+// role's, or, the last one's, with none.
+TEST(ShardSettings, ARoleInFrontOfTheOthersIsNoOtherKeyOfTheirs) {
+    JournalScript s = with_orphan();
+    s.put_in_force(with_another_role_in_front(graph_settings()));
+    ASSERT_EQ(s.state().halted, "");
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_TRUE(s.source("pods").known);
+    EXPECT_TRUE(s.last().wants_epoch.empty());
+    s.put_in_force(graph_settings());
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_TRUE(s.source("pods").known);
+}
+
+TEST(ShardSettings, AnotherKeyBehindARoleInFrontIsAnotherKey) {
+    JournalScript s = with_orphan();
+    Settings other = with_another_role_in_front(graph_settings());
+    policy::Policy text = *other.text;
+    text.roles[2].key = *policy::parse_key("pod_name");
+    other.text = std::move(text);
+    s.put_in_force(other);
+    ASSERT_EQ(s.state().halted, "");
+    EXPECT_FALSE(s.source("rows").known);
+    EXPECT_TRUE(s.source("pods").known);
+    s.quiet_until(300s);
+    EXPECT_TRUE(s.commands().empty());
+}
+
 TEST(ShardSettings, ARuleThatMeansSomethingElseFindsAnew) {
     JournalScript s = with_orphan();
     s.put_in_force(meaning_something_else(graph_settings()));
