@@ -53,6 +53,7 @@ class Mutator {
         for (policy::Role& role : work_.roles) mutate(role);
         for (policy::NamedCondition& condition : work_.conditions) mutate(condition);
         for (policy::Count& count : work_.counts) mutate(count);
+        for (auto& [name, owner] : work_.requests) leave_out(owner, "requests." + name + ".owner");
         if (work_.ledger) mutate(*work_.ledger);
         for (policy::Rule& rule : work_.rules) mutate(rule);
         return std::move(made_);

@@ -86,10 +86,10 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
     found.version = *version;
     found.ending = seen.ending();
     found.selected = seen.selected_by(mapping.selector);
-    found.key = found.name;
-    if (!mapping.key_label.empty()) {
-        const std::optional<std::string_view> key = seen.label(mapping.key_label);
-        if (key && usable_name(*key)) found.key = std::string(*key);
+    if (mapping.key_label.empty()) {
+        found.key = found.name;
+    } else if (const auto key = seen.label(mapping.key_label); key && usable_name(*key)) {
+        found.key = std::string(*key);
     }
     found.encoded = encode(seen, mapping, in_scope);
     return found;

@@ -11,8 +11,9 @@ namespace trueup::connectors {
 struct KubeObject {
     std::string uid;
     std::string name;
-    std::string name_space;     ///< empty for a cluster-wide resource
-    std::string key;            ///< the key label's value, or the name
+    std::string name_space;  ///< empty for a cluster-wide resource
+    /// By what it is known: its name, or the value of the key label; empty: it has no such label.
+    std::string key;
     std::uint64_t version = 0;  ///< metadata.resourceVersion; never 0
     /// As the last state before a DELETED event: nothing is left that could keep it alive (it was
     /// being deleted, with no grace to wait out and no finalizer).

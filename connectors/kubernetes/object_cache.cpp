@@ -26,9 +26,8 @@ Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint
 }  // namespace
 
 std::string ObjectCache::subject_of(const KubeObject& object) const {
-    if (settings_.subject_prefix.size() + object.key.size() <= kMaxKey) {
-        return settings_.subject_prefix + object.key;
-    }
+    const bool usable = settings_.subject_prefix.size() + object.key.size() <= kMaxKey;
+    if (usable && !object.key.empty()) return settings_.subject_prefix + object.key;
     const std::string prefix = "!" + settings_.source_name + "/";
     const bool fits = prefix.size() + object.uid.size() <= kMaxKey;
     return prefix + (fits ? object.uid : to_hex(hash128(object.uid)));

@@ -17,9 +17,10 @@ struct KubernetesSettings {
     ports::Resource resource;
     std::string label_selector;  ///< empty: every object of the collection
     std::string subject_prefix;  ///< `graph-instances/`, or `!nodes/` for a reference
-    std::string source_name;     ///< in keys of objects whose names are too long for one
-    std::string key_label;       ///< its value stands for the name in the key; empty: the name.
-                                 ///< An object without that label is keyed by its name.
+    std::string source_name;     ///< in the keys of objects that have none of their own
+    /// Its value stands for the name in the key; empty: the name. An object without that label has
+    /// no key: it is nobody's, and nobody's absence. By its name it would be another subject's.
+    std::string key_label;
     std::vector<std::string> mapped_labels;     ///< published as `label.<key>`
     ports::FieldPolicy fields;                  ///< how labels, `created` and `node` are published
     std::string veto_label = "trueup.io/hold";  ///< label or annotation that vetoes

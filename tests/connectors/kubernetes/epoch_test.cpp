@@ -695,6 +695,27 @@ TEST(KubernetesEpoch, RestartDropsWhatIsInFlight) {
     EXPECT_EQ(fixture.list().list.continue_token, "");
 }
 
+// A pod that had lost its id label was filed under its name, where no row ever is: an orphan.
+TEST(KubernetesEpoch, WhatLacksTheLabelThatIsItsKeyIsNobodys_S31_S23) {
+    connectors::KubernetesSettings settings = ConnectorFixture::usual();
+    settings.key_label = "id";
+    ConnectorFixture fixture(settings);
+    Pod pod{"w1", 7};
+    pod.labels = R"("app":"w","id":"a")";
+    fixture.settle(50, {pod});
+    pod.version = 51;
+    pod.labels = R"("app":"w")";
+    EXPECT_EQ(fixture.say(line("MODIFIED", pod)),
+              (Lines{"remove g/a@51 uid-w1", "upsert !pods/uid-w1@51 uid-w1"}));
+    pod.version = 52;
+    pod.labels = R"("app":"w","id":"")";
+    EXPECT_EQ(fixture.say(line("MODIFIED", pod)), Lines{"upsert !pods/uid-w1@52 uid-w1"});
+    pod.version = 53;
+    pod.labels = R"("app":"w","id":"a")";
+    EXPECT_EQ(fixture.say(line("MODIFIED", pod)),
+              (Lines{"remove !pods/uid-w1@53 uid-w1", "upsert g/a@53 uid-w1"}));
+}
+
 TEST(KubernetesEpoch, ALabelMayStandForTheNameAndAMovedKeyRemovesTheOldFacet_S31) {
     connectors::KubernetesSettings settings = ConnectorFixture::usual();
     settings.key_label = "id";
@@ -704,8 +725,8 @@ TEST(KubernetesEpoch, ALabelMayStandForTheNameAndAMovedKeyRemovesTheOldFacet_S31
     Pod plain{"w2", 8};
     fixture.step();
     fixture.cluster.answer(fixture.list().call, 200, page(50, {pod, plain}));
-    EXPECT_EQ(fixture.step(),
-              (Lines{"begin@50", "upsert! g/a@7 uid-w1", "upsert! g/w2@8 uid-w2", "end@50"}));
+    EXPECT_EQ(fixture.step(), (Lines{"begin@50", "upsert! g/a@7 uid-w1",
+                                     "upsert! !pods/uid-w2@8 uid-w2", "end@50"}));
     pod.version = 51;
     pod.labels = R"("app":"w","id":"b")";
     EXPECT_EQ(fixture.say(""), Lines{});
