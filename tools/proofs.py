@@ -1,15 +1,17 @@
 #!/usr/bin/env -S python3 -B
-"""Writes build/proofs.md: for each number of a requirement, the tests that name it.
+"""Writes build/proofs.md: for each number of a requirement, the tests that name it, and how far they go.
 
   proofs.py            writes it and prints its path
   proofs.py --check    writes it too, so that the page is never older than the last check, and prints
                        only what is wrong
 
-Exit 1 where a requirement has lost its last test, a test names a number that is none, or one of
-NOT_YET has a test now. Equal tests give an equal page, to the byte.
+Exit 1 where a requirement has lost its last test, a test names a number that is none, one of
+NOT_YET has a test now, or a file of tests stands in none of the folders of LEVELS. Equal tests give
+an equal page, to the byte.
 
 A test names a number in its own name (`WaitsOutTheGrace_G1`, `test_restart_S3`), a story in its
-first line, and a whole file in its first comment. What the numbers mean stands in SUBJECTS.
+first line, and a whole file in its first comment. What the numbers mean stands in SUBJECTS; how far
+a test goes follows from where it is.
 """
 
 import os
@@ -24,7 +26,24 @@ HEAD = """\
 
 Written by `tools/proofs.py` from the tests. A number in the name of a test, in the first line of a story
 (`policies/*/*.scn`) or in the first comment of a file of tests is a requirement that it proves. A file without names proves it as a whole.
+
+Each proof says how far it goes: *rule*, the decision alone; *edge*, the code that meets the world or the log, over
+fake or real counterparts; *end to end*, the whole loop from the sources to the effect. A requirement that has *rule*
+alone is decided rightly, and nothing says that it is carried out.
 """
+# Where a test is says how far it goes; the longest prefix decides.
+LEVELS = {
+    "rule": "policies/ tests/engine/base/ tests/engine/core/ tests/engine/model/ tests/scenarios/",
+    "edge": """tests/api/ tests/apps/ tests/connectors/ tests/engine/codec/ tests/engine/ports/
+        tests/engine/runtime/ tests/engine/world/ tests/executors/ tests/ports/ tests/projections/""",
+    "end to end": "tests/apps/host_test.cpp tests/e2e/ tests/integration/ tests/simulation/",
+    # The double of the world, the oracles and the text: that these are right proves nothing of the
+    # product. A number there says what they are for.
+    "none": """tests/formats/ tests/layering/ tests/sandbox/ tests/simulation/oracles_test.cpp
+        tests/simulation/proofs_test.cpp""",
+}
+PROOFS = ["rule", "edge", "end to end"]  # the levels that count
+UNPLACED = "unplaced"
 LETTERS = {
     "G": "Graph instances",
     "S": "Safety: what must never go wrong",
@@ -183,25 +202,46 @@ def test_files():
                     yield path
 
 
+def tests():
+    """{path: text} of each file with tests in it"""
+    found = {}
+    for path in test_files():
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            text = file.read()
+        if path.endswith((".scn", ".py")) or cases(path, text):
+            found[path] = text
+    return found
+
+
+def level(path):
+    """How far the tests of a file go: a name of LEVELS, or UNPLACED."""
+    fits = [
+        (len(prefix), name)
+        for name, prefixes in LEVELS.items()
+        for prefix in prefixes.split()
+        if path.startswith(prefix)
+    ]
+    return max(fits, key=lambda fit: fit[0], default=(0, UNPLACED))[1]
+
+
 def meant(path, number):
     """Is this the number of a requirement, and not of an invariant?"""
     return number[0] not in "WPLR" or path.startswith(OF_OTHER_POLICIES)
 
 
-def proofs():
+def proofs(files):
     """{number: {path: names of tests, none for the whole file}}"""
     found = defaultdict(dict)
-    for path in test_files():
-        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            text = file.read()
+    for path, text in files.items():
+        if level(path) not in PROOFS:
+            continue
         for name in cases(path, text):
             for number in numbers(IN_NAME, name):
                 if meant(path, number):
                     found[number].setdefault(path, []).append(name)
-        if path.endswith((".scn", ".py")) or cases(path, text):
-            for number in numbers(IN_TEXT, first_comment(path, text)):
-                if meant(path, number):
-                    found[number].setdefault(path, [])
+        for number in numbers(IN_TEXT, first_comment(path, text)):
+            if meant(path, number):
+                found[number].setdefault(path, [])
     return found
 
 
@@ -209,8 +249,11 @@ def order(number):
     return [int(part) for part in number[1:].split(".")]
 
 
-def flaws(found):
-    """A sentence for each number that is not as it should be."""
+def flaws(files, found):
+    """A sentence for each number, or file, that is not as it should be."""
+    for path in files:
+        if level(path) == UNPLACED:
+            yield f"{path}: tests of which level? Name the folder in LEVELS in tools/proofs.py"
     known = subjects()
     for number in sorted(found):
         if number not in known:
@@ -222,6 +265,16 @@ def flaws(found):
             yield f"{number} {words}: a test names it, take it out of NOT_YET in tools/proofs.py"
 
 
+def entry(number, words, by_path):
+    """The lines about one requirement: its levels, then its proofs, the furthest last."""
+    proven = [name for name in PROOFS if any(level(path) == name for path in by_path)]
+    lines = [" ".join(filter(None, [f"**{number}**", words, f"({', '.join(proven) or 'not yet'})"])), ""]
+    for path, names in sorted(by_path.items(), key=lambda p: (PROOFS.index(level(p[0])), p[0])):
+        shown = ", ".join(f"`{name}`" for name in names)
+        lines.append(f"- *{level(path)}* `{path}`" + (f": {shown}" if shown else ""))
+    return [*lines, ""] if by_path else lines
+
+
 def written(found):
     """The document."""
     known = subjects()
@@ -230,11 +283,7 @@ def written(found):
         mine = [number for number in {*known, *found} if number[0] == letter]
         lines += [f"## {title}", ""] if mine else []
         for number in sorted(mine, key=order):
-            lines.append(f"**{number}** {known.get(number, '')}".rstrip() + "\n")
-            for path, names in sorted(found.get(number, {}).items()):
-                shown = ", ".join(f"`{name}`" for name in names)
-                lines.append(f"- `{path}`" + (f": {shown}" if shown else ""))
-            lines.append("" if number in found else "- not yet\n")
+            lines += entry(number, known.get(number, ""), found.get(number, {}))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -242,8 +291,9 @@ def main():
     if sys.argv[1:] not in ([], ["--check"]):
         print(__doc__.strip())
         return 0 if sys.argv[1] in ("-h", "--help") else 2
-    found = proofs()
-    wrong = list(flaws(found))
+    files = tests()
+    found = proofs(files)
+    wrong = list(flaws(files, found))
     for sentence in wrong:
         print(sentence)
     path = os.path.join(ROOT, DOCUMENT)

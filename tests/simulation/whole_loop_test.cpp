@@ -1,6 +1,6 @@
 // Proves design §4 over the whole loop, from the wire to the repair: what is wrong is put right,
-// nothing else is touched, whatever fails on the way (S1–S14, C12). The runs are the simulator's
-// and all of its oracles judge them; their schedules are not drawn but made here.
+// nothing else is touched, whatever fails on the way (S3, S4, S5, S11, S14, S38). The runs are the
+// simulator's and all of its oracles judge them; their schedules are not drawn but made here.
 #include "engine/codec/change_codec.h"
 #include "simulation/run.h"
 #include "simulation/staging.h"
