@@ -179,7 +179,7 @@ TEST(Dispatcher, NothingIsReadOfCommandsWhileTheOutcomesAreNot_S38) {
     EXPECT_TRUE(fixture.dispatcher().stats().trouble.empty());
 }
 
-TEST(Dispatcher, ExpiredByBrokerTimeActsOnNothing_S38_C5) {
+TEST(Dispatcher, ExpiredByBrokerTimeActsOnNothing_S38) {
     DispatcherFixture fixture;
     fixture.emit(delete_orphan());
     fixture.log.advance(Millis(60'001));  // the broker's clock, not ours
@@ -383,7 +383,7 @@ TEST(Dispatcher, SerialPerSubjectParallelOverSubjectsAndBounded) {
                                                            {4, OutcomeKind::kDone}}));
 }
 
-TEST(Dispatcher, ASilentServerOfOneSubjectHoldsUpNoOther) {
+TEST(Dispatcher, ASilentServerOfOneSubjectHoldsUpNoOther_G14) {
     DispatcherFixture fixture;
     Upset silence;
     silence.silent = true;
@@ -400,7 +400,7 @@ TEST(Dispatcher, ASilentServerOfOneSubjectHoldsUpNoOther) {
     EXPECT_EQ(fixture.outcomes().size(), 2U);
 }
 
-TEST(Dispatcher, WhatCannotBeUnderstoodIsParked_S38) {
+TEST(Dispatcher, WhatCannotBeUnderstoodIsParked_G14_S38) {
     DispatcherFixture fixture;
     fixture.append(Topic::kCommands, "\xff no command");
     Command foreign = delete_orphan(5);
