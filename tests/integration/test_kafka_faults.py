@@ -147,7 +147,7 @@ class KafkaFaults(fleet.Fleet):
         self.end_events()
         self.settle(engine, second, 2, second_config)
 
-    def test_an_executor_that_wakes_after_its_command_expired_does_nothing(self):
+    def test_an_executor_that_wakes_after_its_command_expired_does_nothing_C5_S38(self):
         self.start_with_nothing_wrong_over_kafka()
         engine, executor = self.processes["engine"], self.processes["executor"]
         open(self.pause_file, "w", encoding="utf-8").close()

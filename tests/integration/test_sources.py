@@ -3,6 +3,8 @@
 import scenario
 import scenes
 
+SUBJECT = "graph-instances/"
+
 
 class Sources(scenario.Scenario):
     def setUp(self):
@@ -37,12 +39,31 @@ class Sources(scenario.Scenario):
         self.keep(moves, ends, begins)
         self.prove(self.engine, stable=5)
 
-    def test_an_edited_selector_makes_nothing_missing_and_no_orphans_S22(self):
-        owned, outside, inside = self.pair(), self.event(), self.event()
-        self.keep(owned)
+    def test_a_selector_that_leaves_most_out_is_not_believed_and_finds_nothing_missing_S22(self):
+        inside = self.pair()
+        self.keep(inside)
         self.prove(self.engine)
         wide = f"app in ({', '.join(scenes.APPS)})"
-        narrow = f"{wide}, slug notin ({owned.slug}, {outside.slug})"
+        narrow = f"{wide}, slug in ({inside.slug})"
+        since = self.engine.mark()
+        self.restart_with_selector(wide, narrow, ready_within=0)
+        self.not_believed("pods")
+        self.prove(self.engine, stable=scenario.GRACE + 10)
+        self.restart_with_selector(narrow, wide)
+        self.prove(self.engine, stable=scenario.GRACE + 5)
+        self.assertEqual(self.engine.seen(since, kind="command"), [])
+        self.assertEqual(self.engine.seen(since, kind="finding", rule="missing_pod"), [])
+
+    def test_an_edited_selector_writes_no_row_and_makes_no_orphans_S22(self):
+        # As many as make no suspicious drop: nothing but the executor's look keeps these rows.
+        owned = [self.pair() for _ in range(8)]
+        outside, inside = self.event(), self.event()
+        self.keep(*owned)
+        self.prove(self.engine)
+        wide = f"app in ({', '.join(scenes.APPS)})"
+        left_out = ", ".join(event.slug for event in [*owned, outside])
+        narrow = f"{wide}, slug notin ({left_out})"
+        since = self.engine.mark()
         self.restart_with_selector(wide, narrow)
         outside.pod()
         inside.pod(after=scenes.DELETED)
@@ -52,15 +73,17 @@ class Sources(scenario.Scenario):
         entry = next(e for e in self.table.pods if e["name"] == outside.pod_name)
         entry["after"] = scenes.DELETED  # nobody owns it, and now it is inside
         self.prove(self.engine, stable=scenario.GRACE + 5)
+        # Of each row it was asked once, which was refused; not again and again.
+        for event in owned:
+            about = {"since": since, "rule": "missing_pod", "subject": SUBJECT + event.pod_name}
+            ordered = {e["id"] for e in self.engine.seen(kind="command", **about)}
+            outcomes = [e["outcome"] for e in self.engine.seen(kind="outcome", **about)]
+            self.assertEqual((len(ordered), outcomes), (1, ["refused"]), event.pod_name)
 
-    def restart_with_selector(self, before, after):
+    def restart_with_selector(self, before, after, **options):
         self.engine.end()
-        with open(self.config, encoding="utf-8") as file:
-            text = file.read()
-        self.assertEqual(text.count(before), 1)
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(text.replace(before, after))
-        self.engine.start()
+        self.edit_config({before: after})
+        self.engine.start(**options)
 
 
 if __name__ == "__main__":
