@@ -104,7 +104,7 @@ TEST(Gaps, TheRestOfTheJournalGoesOn) {
     EXPECT_EQ(s.state().halted, "");
 }
 
-TEST(Parked, BytesThatAreNoChangeAreKeptAndTheStreamGoesOn) {
+TEST(Parked, BytesThatAreNoChangeAreKeptAndTheStreamGoesOn_G14) {
     JournalScript s = observed_world();
     s.raw(Topic::kChangesPods, "\xff\xff");
     ASSERT_EQ(s.last().parked.size(), 1U);
