@@ -145,8 +145,9 @@ OF_OTHERS = """
 W1 W3 W4 W5 W6 W7 W10 W12 W13 W14 W15 P1 P2 P3 P4 P5 P6 P25 P26 P27 L1 L2 L3 L4 L5 L6 L7 L14
 L15 L18 R1 R2 R3 R4 R5 R6 R7 R8 R9 R10
 """
-# Requirements that no test proves yet.
-NOT_YET = set("G9 G10 G11 G12 G13 G20 S18 S19 S20 S21 S25 S27 S28 S30 S33 S34".split())
+# Requirements that no test proves yet. P6 and L6 are about what is created, by which name and with
+# which labels; so far it is only decided that something is.
+NOT_YET = set("G9 G10 G11 G12 G13 G20 S18 S19 S20 S21 S25 S27 S28 S30 S33 S34 P6 L6".split())
 # Elsewhere these letters number the invariants of a header.
 OF_OTHER_POLICIES = ("tests/engine/core/", "policies/", "tests/integration/")
 
