@@ -121,7 +121,7 @@ TEST(ExecutorsInTheSandbox, DeletesTheOrphanAndFailsTheRow_G1_G2) {
     EXPECT_EQ(truth.rows.at(0).columns.at("status"), "failed");
 }
 
-TEST(ExecutorsInTheSandbox, FinalizersAreSaid_S39) {
+TEST(ExecutorsInTheSandbox, FinalizersAreSaid_S32_S39) {
     Stage stage(1);
     const std::string uid = stage.world.create_pod("wrapper-a", {}, "Running");
     stage.world.set_finalizers("wrapper-a", {"example.com/keep"});

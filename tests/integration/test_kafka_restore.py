@@ -172,7 +172,7 @@ class KafkaRestore(KafkaOnly):
         self.assertFalse({os.path.basename(c) for c in checkpoints} & {*images}, "no tail")
         self.assertEqual(images, self.images("first"))
 
-    def test_without_a_checkpoint_the_journal_alone_makes_the_same_rows_C8(self):
+    def test_without_a_checkpoint_the_journal_alone_makes_the_same_rows_S37_C8(self):
         said = self.restored("bare")
         self.assertNotIn("checkpoint", said)
         self.assertEqual(self.images("bare"), self.images("first"))

@@ -322,7 +322,7 @@ class FullDisk {
     void (*before_)(int) = nullptr;
 };
 
-TEST(EmbeddedLog, AFullDiskFailsAppendsAndNothingElse_L5) {
+TEST(EmbeddedLog, AFullDiskFailsAppendsAndNothingElse_S37_L5) {
     testing::TempDir dir;
     auto log = must_open({.path = dir / "log"});
     const std::string value(100'000, 'x');
