@@ -46,6 +46,9 @@ struct Backend {
     /// of the policy in force. Waits for the shard for a moment. kSkip: unknown subject, or
     /// there is no such rule. kRetry: the shard does not answer.
     std::function<Result<WhyView>(const std::string& subject, const std::string& rule)> why;
+    /// The settings in force as one JSON object, `trueup.v1.Settings`. kSkip: no shard runs here;
+    /// kRetry: none are in force yet.
+    std::function<Result<std::string>()> settings;
     /// Why the engine would refuse it for how much there is already: of the caller's requests, or
     /// of holds. nullopt: it would not, as far as is known now.
     std::function<std::optional<std::string>(const Request&)> too_much;

@@ -290,4 +290,16 @@ Answer show_policy(const Backends& backends, const Plan& plan) {
                        {"rules", std::move(rules)}});
 }
 
+/// What is in force, as the journal has it.
+Answer show_settings(const Backends& backends, const Plan& plan) {
+    Scope scope = one_named(backends, value_of(plan, "policy"), "several policies run here");
+    if (scope.refusal) return std::move(*scope.refusal);
+    const Backend& policy = *scope.policies.front();
+    if (const std::string why = policy.unavailable(); !why.empty()) return not_yet(why);
+    const Result<std::string> settings = policy.settings();
+    if (settings) return reply(200, Json::parse(*settings));
+    const auto& [next, code, what] = settings.error();
+    return next == Next::kRetry ? not_yet(what) : refusal(404, what);
+}
+
 }  // namespace trueup::api

@@ -41,6 +41,7 @@ Answer list_findings(const Backends& backends, const Plan& plan);
 Answer show_finding(const Backends& backends, const std::string& id);
 Answer show_why(const Backends& backends, const Plan& plan);
 Answer show_policy(const Backends& backends, const Plan& plan);
+Answer show_settings(const Backends& backends, const Plan& plan);
 /// What a caller asks for in a body; whose an instance is the fold finds out (G8).
 Answer ask(const Backends& backends, const Caller& caller, const std::string& body);
 /// Gives the request to each policy that it is about.

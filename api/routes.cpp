@@ -42,6 +42,7 @@ constexpr std::array kRoutes{
     Route{kAnswers, "GET", Page::kAnswer, Role::kViewer},
     Route{"/internal/reconcile", "POST", Page::kReconcile, Role::kOps},
     Route{"/v1/policy", "GET", Page::kPolicy, Role::kViewer},
+    Route{"/v1/settings", "GET", Page::kSettings, Role::kViewer},
 };
 
 bool leads_to(const Route& route, std::string_view path) {
@@ -152,7 +153,7 @@ Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
     if (route == kRoutes.end()) {
         plan.refusal = refusal(404,
                                "not found; see /healthz, /readyz, /metrics, /v1/findings, "
-                               "/v1/why, /v1/policy and /v1/requests");
+                               "/v1/why, /v1/policy, /v1/settings and /v1/requests");
         return plan;
     }
     const std::string_view method = head.method == "HEAD" ? "GET" : std::string_view(head.method);
@@ -185,6 +186,8 @@ Answer serve(const Backends& backends, const Plan& plan, const std::string& body
             return show_why(backends, plan);
         case Page::kPolicy:
             return show_policy(backends, plan);
+        case Page::kSettings:
+            return show_settings(backends, plan);
         case Page::kAsk:
             return ask(backends, plan.caller, body);
         case Page::kAnswer:

@@ -37,7 +37,8 @@ enum class Page : std::uint8_t {
     kAsk,
     kAnswer,
     kReconcile,
-    kPolicy
+    kPolicy,
+    kSettings
 };
 
 /// What a header led to.

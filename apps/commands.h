@@ -69,6 +69,8 @@ Enablings add_enabling(CLI::App& policy, Options& options);
 // commands_operate.cpp
 /// Which engine.
 void add_engine(CLI::App& command, EngineAddress& engine);
+/// The same where the configuration is named anyway.
+void add_engine_address(CLI::App& command, EngineAddress& engine);
 using Operate = std::function<int(const OperateOptions&)>;
 /// What was asked for on the command line, once it was read.
 using Chosen = std::vector<std::pair<const CLI::App*, Operate>>;

@@ -15,6 +15,10 @@ void add_engine(CLI::App& command, EngineAddress& engine) {
     command.add_option("-c,--config", engine.config,
                        "Configuration of the running engine (default: $TRUEUP_CONFIG)");
     command.add_option("--state-dir", engine.state_dir, "State folder of the engine");
+    add_engine_address(command, engine);
+}
+
+void add_engine_address(CLI::App& command, EngineAddress& engine) {
     command.add_option("--url", engine.url,
                        "Address of the engine, for example http://127.0.0.1:9464");
     command.add_option("--token-file", engine.token_file,

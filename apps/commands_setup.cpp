@@ -46,11 +46,15 @@ CLI::App* add_plan(CLI::App& app, Options& options) {
     add_config(*plan, options.plan.config, "Configuration file (default: $TRUEUP_CONFIG)")
         ->required();
     plan->add_option("--policy", options.plan.policy, "Only this policy (default all)");
+    add_engine_address(*plan, options.plan.engine);
     add_output(*plan, options.plan.format);
     plan->footer(
         "Each rule that is not off is judged as if it were enforced and every grace were over.\n"
         "In brackets after each command: what would hold it back in a running engine (its mode,\n"
         "its budget, an approval, a window, a quarantine).\n"
+        "Where the configuration's engine answers, what would be looser than what is in force "
+        "there\n"
+        "(a mode, a grace, a budget, a window) is named.\n"
         "Only a running engine knows whether a rule is enabled: `trueup policy enable NAME "
         "--dry-run`.");
     add_examples(

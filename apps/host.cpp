@@ -105,6 +105,7 @@ api::Backend Host::backend() {
     backend.why = [this](const std::string& subject, const std::string& rule) {
         return why(subject, rule);
     };
+    backend.settings = [this] { return settings_in_force(); };
     backend.findings = [this](const projections::FindingsFilter& filter) {
         return findings_.list(filter);
     };

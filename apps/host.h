@@ -107,6 +107,7 @@ class Host {
     api::Answers answer(const RequestId& id) const TRUEUP_EXCLUDES(mutex_);
     Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;
     Result<api::WhyView> why(const std::string& subject, const std::string& rule) const;
+    Result<std::string> settings_in_force() const;
     void wait_for(const std::string& what) TRUEUP_EXCLUDES(mutex_);
     std::string starting() const TRUEUP_EXCLUDES(mutex_);
     std::string left_out() const TRUEUP_EXCLUDES(mutex_);

@@ -3,6 +3,7 @@
 #include "apps/host.h"
 #include "apps/rehearsal.h"
 #include "engine/base/suggest.h"
+#include "engine/codec/settings_codec.h"
 #include "engine/model/intake.h"
 
 #include <algorithm>
@@ -124,6 +125,13 @@ Result<api::WhyView> Host::why(const std::string& subject, const std::string& ru
         return no("there is no rule '" + rule + "'; " + did_you_mean(rule, rules));
     }
     return why;
+}
+
+Result<std::string> Host::settings_in_force() const {
+    if (shards_.empty()) return no("no shard runs in this process; ask an engine");
+    const Settings settings = shards_.front()->status().meta.settings;
+    if (settings.text) return codec::settings_json(settings);
+    return Error{Next::kRetry, Code::kUnavailable, "no policy is in force yet"};
 }
 
 }  // namespace trueup::apps

@@ -5,6 +5,8 @@
 #include "apps/wiring.h"
 #include "apps/wiring_survey.h"
 #include "engine/base/suggest.h"
+#include "engine/codec/settings_codec.h"
+#include "engine/model/loosened.h"
 #include "engine/ports/clock.h"
 
 #include <fmt/core.h>
@@ -63,6 +65,17 @@ std::string summary_of(const Rehearsed& rehearsed) {
            "list is quarantined until `trueup unquarantine NAME`\n";
 }
 
+std::string lines_of(const Loosening& loosening) {
+    if (!loosening.unknown.empty()) {
+        return "not compared with what is in force: " + loosening.unknown + "\n";
+    }
+    std::string text;
+    for (const std::string& what : loosening.looser) {
+        text += "looser than what is in force: " + what + "\n";
+    }
+    return text;
+}
+
 Json json_of(const Proposal& proposal) {
     Json json{{"rule", proposal.rule},
               {"subject", proposal.subject},
@@ -88,7 +101,18 @@ Json json_of(const Proposal& proposal) {
 
 }  // namespace
 
-std::string plan_text(const Settings& settings, const Rehearsed& rehearsed) {
+Loosening loosening_of(const EngineAddress& engine, const Settings& settings) {
+    const Result<EngineClient> client = EngineClient::find(engine);
+    if (!client) return {{}, client.error().what};
+    const auto shown = client->get("/v1/settings", {{"policy", settings.policy}});
+    if (!shown) return {{}, shown.error().what};
+    const Result<Settings> before = codec::settings_of_json(shown->dump());
+    if (!before) return {{}, before.error().what};
+    return {loosened(*before, settings), {}};
+}
+
+std::string plan_text(const Settings& settings, const Rehearsed& rehearsed,
+                      const Loosening& loosening) {
     std::string text;
     for (const RuleSettings& rule : settings.rules) {
         const std::uint64_t count = rehearsed.of_rule(rule.rule);
@@ -98,10 +122,11 @@ std::string plan_text(const Settings& settings, const Rehearsed& rehearsed) {
             if (proposal.rule == rule.rule) text += line_of(proposal);
         }
     }
-    return text + summary_of(rehearsed);
+    return text + summary_of(rehearsed) + lines_of(loosening);
 }
 
-std::string plan_json(const Settings& settings, const Rehearsed& rehearsed) {
+std::string plan_json(const Settings& settings, const Rehearsed& rehearsed,
+                      const Loosening& loosening) {
     Json rules = Json::object();
     for (const RuleSettings& rule : settings.rules) {
         rules[rule.rule] = {{"mode", trueup::name_of(rule.mode)},
@@ -109,9 +134,14 @@ std::string plan_json(const Settings& settings, const Rehearsed& rehearsed) {
     }
     Json findings = Json::array();
     for (const Proposal& proposal : rehearsed.proposals) findings.push_back(json_of(proposal));
-    const Json plan{{"policy", settings.policy}, {"subjects", rehearsed.subjects},
-                    {"wrong", rehearsed.wrong},  {"quarantined", rehearsed.quarantined()},
-                    {"rules", std::move(rules)}, {"findings", std::move(findings)}};
+    Json plan{{"policy", settings.policy}, {"subjects", rehearsed.subjects},
+              {"wrong", rehearsed.wrong},  {"quarantined", rehearsed.quarantined()},
+              {"rules", std::move(rules)}, {"findings", std::move(findings)}};
+    if (loosening.unknown.empty()) {
+        plan["looser"] = loosening.looser;
+    } else {
+        plan["not_compared"] = loosening.unknown;
+    }
     return plan.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -154,6 +184,8 @@ int run_plan(const PlanOptions& options, StopSignal& stop) {
         return 2;
     }
     const bool json = options.format == OutputFormat::kJson;
+    EngineAddress engine = options.engine;
+    engine.config = options.config;
     bool found = false;
     for (const config::Config& policy : *policies) {
         const Flaws flaws = check_sources(policy, options.config);
@@ -168,7 +200,9 @@ int run_plan(const PlanOptions& options, StopSignal& stop) {
         }
         const Settings settings = config::policy_settings(policy);
         if (!json && policies->size() > 1) fmt::print("policy {}\n", settings.policy);
-        fmt::print("{}", json ? plan_json(settings, *rehearsed) : plan_text(settings, *rehearsed));
+        const Loosening loosening = loosening_of(engine, settings);
+        fmt::print("{}", json ? plan_json(settings, *rehearsed, loosening)
+                              : plan_text(settings, *rehearsed, loosening));
         found = found || !rehearsed->proposals.empty();
     }
     return found ? kFound : 0;

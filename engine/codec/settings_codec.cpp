@@ -4,6 +4,8 @@
 #include "engine/codec/policy_codec.h"
 #include "trueup/v1/journal.pb.h"
 
+#include <google/protobuf/util/json_util.h>
+
 namespace trueup::codec {
 
 namespace {
@@ -173,6 +175,27 @@ Result<Settings> decode_settings(std::string_view bytes) {
     settings.logic = m.logic();
     read_limits(m, settings);
     return settings;
+}
+
+std::string settings_json(const Settings& settings) {
+    v1::Settings m;
+    m.ParseFromString(encode_settings(settings));
+    std::string json;
+    google::protobuf::util::JsonPrintOptions options;
+    options.preserve_proto_field_names = true;
+    // What is told is made here: there is nothing in it that has no JSON.
+    (void)google::protobuf::util::MessageToJsonString(m, &json, options);
+    return json;
+}
+
+Result<Settings> settings_of_json(std::string_view json) {
+    v1::Settings m;
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = true;  // of a later release
+    const auto read = google::protobuf::util::JsonStringToMessage(
+        google::protobuf::StringPiece(json.data(), json.size()), &m, options);
+    if (!read.ok()) return broken("the text is no settings as JSON");
+    return decode_settings(m.SerializeAsString());
 }
 
 }  // namespace trueup::codec

@@ -19,4 +19,8 @@ Result<Genesis> decode_genesis(std::string_view bytes);
 std::string encode_settings(const Settings& settings);
 Result<Settings> decode_settings(std::string_view bytes);
 
+/// The same as JSON, in one line, as protobuf writes it, and back; for people's tools.
+std::string settings_json(const Settings& settings);
+Result<Settings> settings_of_json(std::string_view json);
+
 }  // namespace trueup::codec

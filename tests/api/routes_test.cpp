@@ -149,6 +149,13 @@ TEST_F(Routes, ThePolicySaysWhatEachRuleMeansAndWhoEnabledIt) {
     EXPECT_TRUE(has(get("/v1/policy", '?'), "401 "));
 }
 
+TEST_F(Routes, TheSettingsInForceAreShownToEverybodyWithAToken) {
+    const auto page = nlohmann::json::parse(get("/v1/settings", 'v').substr(4));
+    EXPECT_EQ(page["policy"], "graph-instances");
+    EXPECT_TRUE(has(get("/v1/settings", '?'), "401 "));
+    EXPECT_TRUE(has(get("/v1/settings?policy=none", 'v'), "404 "));
+}
+
 TEST_F(Routes, EnablingTakesAnAdminAndDisablingWhoMayPause) {
     const std::string enable =
         R"({"kind": "enable", "policy": "graph-instances", "seen": [1842, -1], "rules":

@@ -55,6 +55,7 @@ class Served : public ::testing::Test {
             });
             return shown;
         };
+        backend.settings = [] { return std::string(R"({"policy": "graph-instances"})"); };
         backend.too_much = [this](const Request& request) -> std::optional<std::string> {
             if (request.issued_by != busy) return std::nullopt;
             return "'" + busy + "' has asked too much: wait";

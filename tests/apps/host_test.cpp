@@ -7,6 +7,7 @@
 #include "apps/hosts.h"
 #include "apps/keys.h"
 #include "apps/operate.h"
+#include "apps/plan.h"
 #include "apps/why.h"
 #include "connectors/embedded/embedded_log.h"
 #include "connectors/kubernetes/connector.h"
@@ -322,6 +323,23 @@ TEST_F(HostTest, WhoLookedLetsARuleActAndAScriptSaysWhatWasSeen) {
         wait_until([&] { return (*engine->get("/v1/policy"))["rules"][0]["enabled"] == false; }));
     options.policy = "processors";
     EXPECT_EQ(run_policy_enable(options), 2) << "there is no such policy";
+}
+
+// ADR 34.
+TEST_F(HostTest, APlanIsHeldAgainstWhatIsInForce) {
+    http.socket = dir / "trueup.sock";
+    start(false);
+    EngineAddress where;
+    where.state_dir = dir.path();
+    const auto same = [&] { return loosening_of(where, policy).unknown.empty(); };
+    ASSERT_TRUE(wait_until(same)) << loosening_of(where, policy).unknown;
+    EXPECT_EQ(loosening_of(where, policy).looser, std::vector<std::string>{});
+    Settings looser = policy;
+    looser.stale_after = policy.stale_after + Millis(1'000);
+    EXPECT_EQ(loosening_of(where, looser).looser.size(), 1U);
+    looser.policy = "processors";
+    EXPECT_NE(loosening_of(where, looser).unknown.find("there is no policy 'processors'"),
+              std::string::npos);
 }
 
 TEST(EnableCommand, WhatWasSeenIsOneOffsetForEachShard) {

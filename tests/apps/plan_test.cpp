@@ -81,6 +81,33 @@ TEST(Plan, ASourceThatShowsTooLittleIsNamed) {
     EXPECT_EQ(nothing.find("no findings"), std::string::npos) << nothing;
 }
 
+// Symptom: a grace was shortened with the mode, and only the log of the next start said so.
+TEST(Plan, WhatIsLooserThanBeforeIsNamed) {
+    const Loosening loosening{{"orphaned_pod: mode observe -> enforce", "stale_after 45s -> 90s"},
+                              {}};
+    const std::string text = plan_text(kSettings, found(), loosening);
+    EXPECT_TRUE(text.ends_with(
+        "nothing was written\nlooser than what is in force: orphaned_pod: mode observe -> "
+        "enforce\nlooser than what is in force: stale_after 45s -> 90s\n"))
+        << text;
+    const auto json = nlohmann::json::parse(plan_json(kSettings, found(), loosening));
+    EXPECT_EQ(json["looser"], nlohmann::json(loosening.looser));
+    EXPECT_FALSE(json.contains("not_compared"));
+}
+
+TEST(Plan, WhereNoEngineAnswersItIsSaidThatNothingWasCompared) {
+    EngineAddress nowhere;
+    nowhere.state_dir = "/nonexistent";
+    const Loosening loosening = loosening_of(nowhere, kSettings);
+    const std::string text = plan_text(kSettings, found(), loosening);
+    EXPECT_NE(text.find("\nnot compared with what is in force: no engine is running in "),
+              std::string::npos)
+        << text;
+    const auto json = nlohmann::json::parse(plan_json(kSettings, found(), loosening));
+    EXPECT_FALSE(json.contains("looser")) << "an empty list would say that nothing is";
+    EXPECT_EQ(json["not_compared"], loosening.unknown);
+}
+
 TEST(Plan, ProgramsReadTheSame) {
     const nlohmann::json plan = nlohmann::json::parse(plan_json(kSettings, found()));
     EXPECT_EQ(plan["subjects"], 8);

@@ -418,5 +418,13 @@ TEST(SettingsCodec, GoBothWays) {
     EXPECT_EQ(decode_settings(encode_settings(bare)).value(), bare);
 }
 
+TEST(SettingsCodec, AsJsonTheyAreTheSame) {
+    const std::string json = settings_json(samples::settings());
+    EXPECT_EQ(json.find('\n'), std::string::npos);
+    EXPECT_EQ(settings_of_json(json).value(), samples::settings());
+    EXPECT_FALSE(settings_of_json("{}").ok());
+    EXPECT_FALSE(settings_of_json("[").ok());
+}
+
 }  // namespace
 }  // namespace trueup::codec
