@@ -282,7 +282,8 @@ Answer show_policy(const Backends& backends, const Plan& plan) {
                          {"text", rule.text},
                          {"enabled", rule.enabled},
                          {"former", rule.former},
-                         {"shown", rule.shown}});
+                         {"shown", rule.shown},
+                         {"waits_ms", rule.waits_ms}});
     }
     return reply(200, {{"policy", snapshot.policy},
                        {"partitions", snapshot.partitions},

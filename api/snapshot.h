@@ -24,10 +24,11 @@ struct RuleView {
     std::uint64_t mended = 0;                 ///< findings that a command put right
     std::uint64_t budget_left = 0;            ///< commands that it may still issue in this window
     std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
-    std::string text = {};  ///< what it means, 32 hex digits; empty: it left the policy
-    bool enabled = false;   ///< that was looked at and enabled, in every shard that runs here
-    bool former = false;    ///< another text of it was
-    bool shown = false;     ///< a reconcile has ended since it means this
+    std::string text = {};      ///< what it means, 32 hex digits; empty: it left the policy
+    bool enabled = false;       ///< that was looked at and enabled, in every shard that runs here
+    bool former = false;        ///< another text of it was
+    bool shown = false;         ///< a reconcile has ended since it means this
+    std::int64_t waits_ms = 0;  ///< grace and create window
 };
 
 /// An operator's pause that is in force.

@@ -75,17 +75,17 @@ void show(const EngineClient& engine, const Json& page, const std::vector<Json>&
         const RuleLook look = look_of(engine, page, text(rule, "rule"));
         for (const auto& [source, count] : look.lone) lone[source] += count;
         if (json) shown.push_back(json_of(rule, look));
-        if (!json) print(rule, look);
+        if (!json) fmt::print("{}", text_of(rule, look));
     }
     if (json && options.dry_run) {
-        fmt::print(
-            "{}\n",
-            Json{{"policy", options.policy}, {"seen", text_of(seen)}, {"rules", std::move(shown)}}
-                .dump(2));
+        fmt::print("{}\n", Json{{"policy", options.policy},
+                                {"seen", text_of(seen)},
+                                {"alone", lone},
+                                {"rules", std::move(shown)}}
+                               .dump(2));
     }
     if (json) return;
-    warn_of_keys(lone);
-    fmt::print("{} {}, as of journal offset {}\n", rules.size(),
+    fmt::print("{}{} {}, as of journal offset {}\n", warning_of_keys(lone), rules.size(),
                rules.size() == 1 ? "rule" : "rules", text_of(seen));
 }
 

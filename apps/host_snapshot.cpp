@@ -113,6 +113,8 @@ void add_rules(api::Snapshot& view, const core::Meta& meta, const core::Plan& pl
         const Hash128& text = plan.rules[i].text;
         api::RuleView& rule = view.rules.back();
         if (!text.none()) rule.text = to_hex(text);
+        const RuleSettings& settings = meta.settings.rules[i];
+        rule.waits_ms = (settings.grace + settings.create_window).count();
         rule.enabled = enabling.has(text);
         rule.former = enabling.texts.size() > (rule.enabled ? 1U : 0U);
         rule.shown = enabling.looked >= kFirstOffset;

@@ -137,6 +137,7 @@ TEST_F(Routes, ThePolicySaysWhatEachRuleMeansAndWhoEnabledIt) {
     rule.mode = "enforce";
     rule.text = "00000000000000010000000000000002";
     rule.former = true;
+    rule.waits_ms = 90'000;
     snapshot.rules = {rule, {}};
     const auto page = nlohmann::json::parse(get("/v1/policy", 'v').substr(4));
     EXPECT_EQ(page["policy"], "graph-instances");
@@ -146,6 +147,7 @@ TEST_F(Routes, ThePolicySaysWhatEachRuleMeansAndWhoEnabledIt) {
     EXPECT_EQ(page["rules"][0]["text"], rule.text);
     EXPECT_EQ(page["rules"][0]["enabled"], false);
     EXPECT_EQ(page["rules"][0]["former"], true);
+    EXPECT_EQ(page["rules"][0]["waits_ms"], 90'000);
     EXPECT_TRUE(has(get("/v1/policy", '?'), "401 "));
 }
 

@@ -3,6 +3,7 @@
 #include "apps/host.h"
 
 #include "apps/enable_command.h"
+#include "apps/enable_look.h"
 #include "apps/enable_seen.h"
 #include "apps/hosts.h"
 #include "apps/keys.h"
@@ -30,6 +31,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -315,6 +317,21 @@ TEST_F(HostTest, WhoLookedLetsARuleActAndAScriptSaysWhatWasSeen) {
     const auto shown = [&] { return (*engine->get("/v1/policy"))["rules"][0]["shown"] == true; };
     ASSERT_TRUE(wait_until(shown));
     EXPECT_EQ(commands(), 0U);
+    const auto page = engine->get("/v1/findings");
+    ASSERT_TRUE(page.ok()) << page.error().what;
+    const RuleLook look = look_of(*engine, *page, "orphaned_pod");
+    EXPECT_EQ(look.found, 1U);
+    EXPECT_EQ(look.lone, (std::map<std::string, std::size_t>{{"pods", 1}}));
+    EXPECT_EQ(look.examples.size(), 1U);
+    EnableOptions dry = options;
+    dry.dry_run = true;
+    dry.format = OutputFormat::kJson;
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(run_policy_enable(dry), 0);
+    const auto told = nlohmann::json::parse(::testing::internal::GetCapturedStdout());
+    EXPECT_EQ(told["alone"]["pods"], 1);
+    EXPECT_EQ(told["rules"][0]["examples"], look.examples);
+    EXPECT_EQ(told["rules"][0]["waits_ms"], 0) << "as the test has set it";
     options.seen = seen();
     EXPECT_EQ(run_policy_enable(options), 0);
     EXPECT_TRUE(wait_until([this] { return commands() > 0; }));
