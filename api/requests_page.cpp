@@ -105,6 +105,37 @@ std::optional<NotAsked> ask_one(const Backend& policy, Request& request) {
     return std::nullopt;
 }
 
+/// May one approval by reason let it go? One that only reports waits for nobody, nor does one of an
+/// object whose key cannot be told.
+bool may_go(const FindingEdge& edge, const Snapshot& snapshot) {
+    const auto acts = [&](const RuleView& rule) {
+        return rule.rule == edge.rule && !rule.does.empty();
+    };
+    return !edge.subject.starts_with('!') &&
+           std::any_of(snapshot.rules.begin(), snapshot.rules.end(), acts);
+}
+
+/// How many findings an approval by reason is about, as they are shown here now; nullopt: it is an
+/// approval of one subject or none at all, or not all of them are kept.
+std::optional<std::uint64_t> waiting_for(const Backend& policy, const Request& request) {
+    const RequestScope& scope = request.scope;
+    const bool of_one = !scope.subject.empty() || scope.finding_id.has_value();
+    if (request.kind != RequestKind::kApprove || of_one || !scope.finding_offset) {
+        return std::nullopt;
+    }
+    projections::FindingsFilter filter;
+    filter.rule = scope.rule;
+    filter.reason = scope.reason;
+    filter.limit = projections::FindingsView::kMost;
+    const auto page = policy.findings(filter);
+    if (page.hidden > 0) return std::nullopt;
+    const Snapshot snapshot = policy.snapshot();
+    const auto meant = [&](const FindingEdge& edge) {
+        return edge.offset <= *scope.finding_offset && may_go(edge, snapshot);
+    };
+    return std::count_if(page.findings.begin(), page.findings.end(), meant);
+}
+
 }  // namespace
 
 Answer take(const Backends& backends, const Caller& caller, Request request) {
@@ -113,9 +144,11 @@ Answer take(const Backends& backends, const Caller& caller, Request request) {
     Scope scope = targets_of(backends, request);
     if (scope.refusal) return std::move(*scope.refusal);
     Json left = Json::array();
+    std::optional<std::uint64_t> waiting;
     std::optional<Answer> first;  // of those that were not asked
     for (const Backend* policy : scope.policies) {
         complete(request, *policy);
+        waiting = waiting_for(*policy, request);  // before it lets them go
         std::optional<NotAsked> why = ask_one(*policy, request);
         if (!why) continue;
         left.push_back({{"policy", policy->policy}, {"sentence", why->sentence}});
@@ -124,6 +157,7 @@ Answer take(const Backends& backends, const Caller& caller, Request request) {
     // What one of them cannot take stops none of the others: a brake is for as many as it reaches.
     if (left.size() == scope.policies.size()) return std::move(*first);
     Json json{{"request", to_hex(request.id)}};
+    if (waiting) json["waiting"] = *waiting;
     if (!left.empty()) json["not_asked"] = std::move(left);
     return reply(202, json);
 }

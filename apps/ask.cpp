@@ -22,11 +22,20 @@ constexpr Millis kSaySo{2'000};
 constexpr Millis kPoll{100};  // HTTP has no news to wait for
 constexpr int kWrong = 2;
 
+/// How many findings waited for what was asked; empty: the engine does not say.
+std::string waited_text(const Json& answer) {
+    if (text(answer, "state") != "granted" || !answer.contains("waiting")) return {};
+    const auto count = answer.value("waiting", std::uint64_t{0});
+    if (count == 0) return "; no finding waited";
+    return fmt::format("; {} {} waited", count, count == 1 ? "finding" : "findings");
+}
+
 /// Of several policies, what each of them said.
 void print_answer(const Json& answer) {
     const Json answers = answer.value("answers", Json::array());
     if (answers.size() < 2) {
-        fmt::print("{}: {}\n", text(answer, "state"), text(answer, "sentence"));
+        fmt::print("{}: {}{}\n", text(answer, "state"), text(answer, "sentence"),
+                   waited_text(answer));
         return;
     }
     for (const Json& one : answers) {
@@ -54,8 +63,9 @@ int ask_engine(const EngineClient& engine, const Json& body, OutputFormat format
     const auto start = std::chrono::steady_clock::now();
     bool said = false;
     for (;;) {
-        const Result<Json> answer = engine.get("/v1/requests/" + id);
+        Result<Json> answer = engine.get("/v1/requests/" + id);
         if (!answer) return complain(answer.error().what);
+        if (taken->contains("waiting")) (*answer)["waiting"] = (*taken)["waiting"];
         const std::string state = text(*answer, "state");
         if (state != "pending") {
             if (format == OutputFormat::kJson) {

@@ -128,6 +128,41 @@ TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
     EXPECT_EQ(asked[0].issued_by, "olga") << "never what the body claims";
 }
 
+// Symptom: "everything is approved" was the answer also where nothing waited.
+TEST_F(Routes, AnApprovalByReasonSaysHowManyWait) {
+    RuleView acts;
+    acts.rule = "orphaned_pod";
+    acts.does = "delete the pod";
+    RuleView reports;
+    reports.rule = "uncorrelated_row";
+    snapshot.rules = {acts, reports};
+    const auto add = [&](std::uint64_t id, const char* rule, const char* subject, Offset offset) {
+        FindingEdge edge;
+        edge.id = FindingId({1, id});
+        edge.rule = rule;
+        edge.subject = subject;
+        edge.state = FindingState::kConfirmed;
+        edge.reason = Reason::kUncorrelatedRows;
+        edge.offset = offset;
+        findings.take(edge);
+    };
+    add(1, "orphaned_pod", "p/a", Offset(16));
+    add(2, "orphaned_pod", "p/b", Offset(17));
+    add(3, "orphaned_pod", "p/changed_since", Offset(18));
+    add(4, "orphaned_pod", "!rows/no_key", Offset(3));
+    add(5, "uncorrelated_row", "p/a", Offset(3));
+    const auto waiting = [&](const std::string& scope) {
+        const std::string body = R"({"kind": "approve", "seen": 17, )" + scope + "}";
+        return nlohmann::json::parse(post("/v1/requests", 'o', body).substr(4));
+    };
+    EXPECT_EQ(waiting(R"("reason": "uncorrelated_rows")")["waiting"], 2);
+    EXPECT_EQ(waiting(R"("reason": "approval")")["waiting"], 0);
+    EXPECT_EQ(waiting(R"("reason": "uncorrelated_rows", "rule": "uncorrelated_row")")["waiting"],
+              0);
+    EXPECT_FALSE(waiting(R"("subject": "graph-instances/a")").contains("waiting"))
+        << "its answer has the number";
+}
+
 TEST_F(Routes, ThePolicySaysWhatEachRuleMeansAndWhoEnabledIt) {
     snapshot.policy = "graph-instances";
     snapshot.partitions = 2;

@@ -342,6 +342,35 @@ TEST_F(HostTest, WhoLookedLetsARuleActAndAScriptSaysWhatWasSeen) {
     EXPECT_EQ(run_policy_enable(options), 2) << "there is no such policy";
 }
 
+// Symptom: "everything is approved" was the answer also where nothing waited.
+TEST_F(HostTest, AnApprovalByReasonSaysHowManyWaited) {
+    policies::rule_settings(policy, "orphaned_pod").mode = Mode::kApprove;
+    http.socket = dir / "trueup.sock";
+    start(false);
+    OperateOptions options;
+    options.engine.state_dir = dir.path();
+    options.reason = "approval";
+    const auto engine = EngineClient::find(options.engine);
+    ASSERT_TRUE(engine.ok()) << engine.error().what;
+    const auto waits = [&] {
+        const auto page = engine->get("/v1/findings", {{"reason", "approval"}});
+        if (!page || (*page)["findings"].size() != 1) return false;
+        options.seen = Offset((*page)["seen"].get<std::int64_t>());
+        return true;
+    };
+    ASSERT_TRUE(wait_until(waits));
+    const auto said = [&] {
+        ::testing::internal::CaptureStdout();
+        EXPECT_EQ(run_findings_approve(options), 0);
+        return ::testing::internal::GetCapturedStdout();
+    };
+    const std::string first = said();
+    EXPECT_TRUE(first.ends_with(" is approved; 1 finding waited\n")) << first;
+    ASSERT_TRUE(wait_until([&] { return !waits(); }));
+    const std::string second = said();
+    EXPECT_TRUE(second.ends_with(" is approved; no finding waited\n")) << second;
+}
+
 // ADR 34.
 TEST_F(HostTest, APlanIsHeldAgainstWhatIsInForce) {
     http.socket = dir / "trueup.sock";
