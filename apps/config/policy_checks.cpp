@@ -1,6 +1,7 @@
 #include "apps/config/policy_checks.h"
 
 #include "apps/config/policy_cycles.h"
+#include "apps/config/policy_overlaps.h"
 #include "apps/config/policy_states.h"
 #include "engine/base/suggest.h"
 
@@ -21,8 +22,8 @@ using policy::Verb;
 
 const std::vector<std::string>& codes() {
     static const std::vector<std::string> kCodes{
-        "blind_seen", "deletes_all", "irreversible", "keyless",    "no_grace",
-        "no_window",  "none_narrow", "open_words",   "some_hides", "unseen_step"};
+        "blind_seen",  "deletes_all", "irreversible", "keyless",    "no_grace",   "no_window",
+        "none_narrow", "open_words",  "overlap",      "some_hides", "unseen_step"};
     return kCodes;
 }
 
@@ -41,6 +42,7 @@ void PolicyChecks::run() {
     if (problems_.count() > 0) return;  // what is too deep takes too long
     for (const policy::Rule& rule : policy_.rules) check_rule(rule);
     check_cycles();
+    check_overlaps();
     check_duplicates_told();
 }
 
@@ -190,6 +192,22 @@ void PolicyChecks::check_cycles() {
                         enumerate(others), others.size() == 1 ? "undoes" : "undo",
                         others.size() == 1 ? "the other excludes" : "another one excludes"));
     });
+}
+
+/// Do two rules begin with one object, each in its own way?
+void PolicyChecks::check_overlaps() {
+    if (problems_.count() > 0) return;  // nobody reads warnings then
+    for (const Overlap& overlap : overlaps(policy_)) {
+        rule_ = &policy_.rules[overlap.rule];
+        index_ = overlap.index;
+        if (overlap.role.empty() || acknowledged("overlap")) continue;
+        const std::string& other = policy_.rules[overlap.other].name;
+        warn(
+            fmt::format("{} may be found of the same subject, and each changes {} in its own way: "
+                        "the first command wins (overlap); let one of them exclude what the other "
+                        "asks for, or write acknowledge: [overlap]",
+                        other, overlap.role));
+    }
 }
 
 void PolicyChecks::check_duplicates_told() {

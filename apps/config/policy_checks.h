@@ -73,6 +73,7 @@ class PolicyChecks {
     void check_null(const policy::Pattern& pattern);
     void check_reach(const policy::Case& found);
     void check_cycles();
+    void check_overlaps();
     void check_duplicates_told();
 
     const policy::Policy& policy_;

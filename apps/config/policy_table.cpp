@@ -1,5 +1,6 @@
 #include "apps/config/policy_table.h"
 
+#include "apps/config/policy_overlaps.h"
 #include "apps/config/policy_terms.h"
 #include "apps/config/words.h"
 #include "engine/base/suggest.h"
@@ -32,8 +33,9 @@ class Table {
         for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
         for (const policy::Count& count : policy_.counts) add(count);
         for (const policy::Rule& rule : policy_.rules) add(rule);
+        for (const Overlap& overlap : overlaps(policy_)) add(overlap);
         text_ +=
-            "\nalways: two claims abstain · unknown values abstain · vetoes · own writes · "
+            "\n\nalways: two claims abstain · unknown values abstain · vetoes · own writes · "
             "budget, windows and modes of the configuration\n";
         return std::move(text_);
     }
@@ -246,6 +248,13 @@ class Table {
         if (!found.ask_while.empty()) {
             text_ += fmt::format("  approval    while {} is not 0\n", enumerate(found.ask_while));
         }
+    }
+
+    void add(const Overlap& overlap) {
+        text_ += fmt::format(
+            "\noverlap   {} and {} may be found of one subject; the first command wins{}",
+            policy_.rules[overlap.rule].name, policy_.rules[overlap.other].name,
+            overlap.role.empty() ? "" : ", and each changes " + overlap.role + " in its own way");
     }
 
     const policy::Policy& policy_;

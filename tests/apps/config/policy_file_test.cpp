@@ -80,6 +80,22 @@ INSTANTIATE_TEST_SUITE_P(Files, RightPolicy,
                          ::testing::ValuesIn(files(std::string(TRUEUP_WRONG) + "/../right")),
                          name_of);
 
+TEST(PolicyFile, RulesThatBeginAlikeOrExcludeEachOtherDoNotOverlap) {
+    const std::string crossed = read(std::string(TRUEUP_WRONG) + "/warns_overlap.yaml");
+    const auto warned = [&](const std::string& from, const std::string& to) {
+        std::string text = crossed;
+        text.replace(text.find(from), from.size(), to);
+        const Result<PolicyFile> file = parse_policy(text, "p.yaml");
+        return file ? file->warnings : file.error().what;
+    };
+    EXPECT_NE(warned("policy: p", "policy: q"), "");
+    EXPECT_EQ(warned("set: {status: draining}", "set: {status: dead}"), "") << "alike";
+    EXPECT_EQ(warned("{not: Running}", "Pending"), "") << "never of one subject";
+    EXPECT_EQ(
+        warned("set: {status: draining}}}", "set: {status: draining}}, acknowledge: [overlap]}"),
+        "");
+}
+
 // Symptom: a file of 2 KiB kept its reader busy for hours.
 TEST(PolicyFile, SmallOnesAreReadAtOnceWhateverTheyAsk) {
     std::string text =
