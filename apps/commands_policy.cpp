@@ -14,7 +14,8 @@ Policies add_policy(CLI::App& app, Options& options) {
     check->add_flag("--hash", options.policy.hash,
                     "Print what each rule of the configuration means, for policies[].enabled");
     add_config(*check, options.policy.config,
-               "Configuration, with --hash (default: $TRUEUP_CONFIG)");
+               "Configuration that they would run in; with --hash, whose rules are meant (default: "
+               "$TRUEUP_CONFIG)");
     add_output(*check, options.policy.format);
     add_examples(
         *check, "0 all files are valid, 2 something is wrong",

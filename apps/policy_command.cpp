@@ -3,6 +3,9 @@
 #include "apps/config/config.h"
 #include "apps/config/policy_file.h"
 #include "apps/config/policy_table.h"
+#include "apps/policy_needs.h"
+#include "apps/policy_stories.h"
+#include "apps/policy_test.h"
 #include "engine/base/suggest.h"
 #include "engine/codec/policy_codec.h"
 #include "engine/core/plan.h"
@@ -13,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
 #include <utility>
 
@@ -28,48 +32,127 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// What this build makes of it: what cannot be carried out, or compiled at all.
-struct Compiled {
-    std::string flaw;
+Result<core::Plan> compiled(const policy::Policy& policy) {
+    return core::compile(policy,
+                         policies::usual_settings(Shared<policy::Policy>(policy), Mode::kOff));
+}
+
+/// All that is said of one file.
+struct Checked {
+    std::vector<std::string> errors;
+    std::vector<std::string> warnings;
     std::vector<std::string> unable;  ///< `rule: why`
+    std::vector<std::string> needs;   ///< `role: rights`
 };
-Compiled compiled(const policy::Policy& policy) {
-    const Settings settings = policies::usual_settings(Shared<policy::Policy>(policy), Mode::kOff);
-    const Result<core::Plan> plan = core::compile(policy, settings);
-    if (!plan) return {plan.error().what, {}};
-    Compiled made;
-    for (const core::PlanRule& rule : plan->rules) {
-        if (!rule.unable.empty()) made.unable.push_back(rule.name + ": " + rule.unable);
+
+/// Where the policy would run.
+struct Shards {
+    std::string config;  ///< the configuration; empty: none is known
+    std::uint32_t count = 1;
+};
+
+/// Where the rule stands.
+int line_of(const config::PolicyFile& file, const std::string& rule) {
+    const auto line = file.lines.find("rules." + rule);
+    return line == file.lines.end() ? 1 : line->second;
+}
+
+/// What this build can do of it, and which stories there are.
+void check_plan(const std::string& path, const config::PolicyFile& file, const core::Plan& plan,
+                Checked& checked) {
+    for (const core::PlanRule& rule : plan.rules) {
+        if (!rule.unable.empty()) checked.unable.push_back(rule.name + ": " + rule.unable);
     }
-    return made;
+    checked.needs = rights_of(file.policy);
+    const std::string folder = stories_beside(path);
+    if (!std::filesystem::is_directory(folder)) {
+        checked.warnings.push_back(
+            fmt::format("{}: there are no stories beside it: write some into {}/*.scn (no_story)",
+                        path, folder));
+        return;
+    }
+    for (const std::string& rule : rules_without_story(file.policy, plan, folder)) {
+        checked.errors.push_back(fmt::format(
+            "{}:{}: {}: no story in {} has a command of it, so nothing shows what it does; write "
+            "one, or write acknowledge: [no_story]",
+            path, line_of(file, rule), rule, folder));
+    }
+}
+
+/// What is counted over all subjects, each shard would count over its own.
+void check_shards(const std::string& path, const config::PolicyFile& file, const Shards& shards,
+                  Checked& checked) {
+    if (shards.count <= 1) return;
+    for (const policy::Rule& rule : file.policy.rules) {
+        for (const policy::Case& each : rule.cases) {
+            if (each.ask_while.empty()) continue;
+            checked.errors.push_back(fmt::format(
+                "{}:{}: {}: it asks while {} is not 0, and a count holds within one shard only, "
+                "but {} has {} of them (one_shard); write bus.kafka.partitions: 1 there, or take "
+                "ask_while out",
+                path, line_of(file, rule.name), rule.name, enumerate(each.ask_while, "or"),
+                shards.config, shards.count));
+            break;
+        }
+    }
+}
+
+Checked checked(const std::string& path, const Result<config::PolicyFile>& file,
+                const Shards& shards) {
+    Checked checked;
+    if (!file) {
+        checked.errors = lines_of(file.error().what);
+        return checked;
+    }
+    checked.warnings = lines_of(file->warnings);
+    check_shards(path, *file, shards, checked);
+    const Result<core::Plan> plan = compiled(file->policy);
+    if (plan) {
+        check_plan(path, *file, *plan, checked);
+    } else {
+        checked.errors.push_back(path + ": " + plan.error().what);
+    }
+    return checked;
 }
 
 /// Is the file sound?
-bool check(const std::string& path, OutputFormat format) {
+bool check(const std::string& path, const Shards& shards, OutputFormat format) {
     const Result<config::PolicyFile> file = config::load_policy(path);
-    const Compiled made = file ? compiled(file->policy) : Compiled{};
-    std::vector<std::string> errors;
-    if (!file) errors = lines_of(file.error().what);
-    if (!made.flaw.empty()) errors.push_back(path + ": " + made.flaw);
-    const std::vector<std::string> warnings = file ? lines_of(file->warnings) : errors;
+    const Checked found = checked(path, file, shards);
+    const bool sound = found.errors.empty();
     if (format == OutputFormat::kJson) {
         const nlohmann::json json{{"kind", "policy_check"},
                                   {"file", path},
-                                  {"sound", errors.empty()},
-                                  {"errors", errors},
-                                  {"warnings", file ? warnings : std::vector<std::string>{}},
-                                  {"unable", made.unable}};
+                                  {"sound", sound},
+                                  {"errors", found.errors},
+                                  {"warnings", found.warnings},
+                                  {"unable", found.unable},
+                                  {"needs", found.needs}};
         fmt::print("{}\n", json.dump());
-        return errors.empty();
+        return sound;
     }
-    for (const std::string& error : errors) fmt::print(stderr, "{}\n", error);
-    if (!errors.empty()) return false;
-    for (const std::string& warning : warnings) fmt::print("warning: {}\n", warning);
-    for (const std::string& rule : made.unable) {
+    for (const std::string& error : found.errors) fmt::print(stderr, "{}\n", error);
+    if (!sound) return false;
+    for (const std::string& warning : found.warnings) fmt::print("warning: {}\n", warning);
+    for (const std::string& rule : found.unable) {
         fmt::print("{}: rule {}; it cannot be switched on\n", path, rule);
     }
+    for (const std::string& need : found.needs) fmt::print("{}: rights on {}\n", path, need);
     fmt::print("{}: valid; policy {} with {} rules\n", path, file->policy.name,
                file->policy.rules.size());
     return true;
+}
+
+/// What its sources publish, and what its accounts need; where it compiles.
+std::string needs_text(const policy::Policy& policy) {
+    std::string text;
+    if (const Result<core::Plan> plan = compiled(policy)) {
+        for (const std::string& line : published_of(policy, *plan)) {
+            text += fmt::format("publishes {}\n", line);
+        }
+    }
+    for (const std::string& line : rights_of(policy)) text += fmt::format("needs     {}\n", line);
+    return text;
 }
 
 /// What each rule of the configuration means, where its sources look included.
@@ -101,6 +184,18 @@ int print_hashes(const PolicyOptions& options) {
     return 0;
 }
 
+/// As the configuration says. One that cannot be read is said to be so, and nothing else.
+Shards shards_of(const std::string& path) {
+    if (path.empty()) return {};
+    const Result<config::Config> config = config::load_sound_policies(path);
+    if (!config) {
+        fmt::print(stderr, "warning: the number of shards is not checked: {}\n",
+                   config.error().what);
+        return {};
+    }
+    return {path, config->kafka ? config->kafka->partitions : 1};
+}
+
 }  // namespace
 
 int run_policy_check(const PolicyOptions& options) {
@@ -110,10 +205,11 @@ int run_policy_check(const PolicyOptions& options) {
                    "trueup: which one? write the name of a policy file, or --hash -c CONFIG\n");
         return 2;
     }
+    const Shards shards = shards_of(options.config);
     bool sound = true;
     for (const std::string& path : options.files) {
         // Each file is told of, whatever is wrong with those before.
-        sound = check(path, options.format) && sound;
+        sound = check(path, shards, options.format) && sound;
     }
     return sound ? 0 : 2;
 }
@@ -136,7 +232,7 @@ int run_policy_show(const PolicyOptions& options) {
     if (options.format == OutputFormat::kJson) {
         fmt::print("{}\n", codec::policy_json(*policy));
     } else {
-        fmt::print("{}", config::policy_table(*policy));
+        fmt::print("{}\n{}", config::policy_table(*policy), needs_text(*policy));
     }
     return 0;
 }

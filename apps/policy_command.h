@@ -12,7 +12,7 @@ struct PolicyOptions {
     std::vector<std::string> files;  ///< of check
     std::string policy;              ///< of show: a shipped one's name, or a file
     bool hash = false;               ///< of check: prints what the rules of `config` mean
-    std::string config;              ///< of check with `hash`: a configuration
+    std::string config;              ///< of check: where they would run; with `hash`: whose rules
     OutputFormat format = OutputFormat::kText;
 };
 

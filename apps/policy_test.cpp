@@ -51,15 +51,10 @@ class Pace {
     Clock::time_point next_word_ = Clock::now() + std::chrono::seconds(2);
 };
 
-/// `policies/workers` of `policies/workers.yaml`.
-std::string folder_beside(const std::string& file) {
-    return fs::path(file).replace_extension().string();
-}
-
 /// The files of stories that are meant; an error where there are none.
 Result<std::vector<std::string>> paths_of(const PolicyTestOptions& options) {
     std::vector<std::string> named = options.stories;
-    if (named.empty()) named.push_back(folder_beside(options.file));
+    if (named.empty()) named.push_back(stories_beside(options.file));
     std::vector<std::string> paths;
     for (const std::string& place : named) {
         if (!fs::is_directory(place)) {
@@ -250,6 +245,10 @@ class PolicyTest {
 };
 
 }  // namespace
+
+std::string stories_beside(const std::string& file) {
+    return fs::path(file).replace_extension().string();
+}
 
 int run_policy_test(const PolicyTestOptions& options, StopSignal& stop) {
     return PolicyTest(options, stop).run();

@@ -24,4 +24,7 @@ struct PolicyTestOptions {
 /// first; 2 the policy or a story cannot be read, or there is none.
 int run_policy_test(const PolicyTestOptions& options, StopSignal& stop);
 
+/// Where the stories of a policy file are: `policies/workers` of `policies/workers.yaml`.
+std::string stories_beside(const std::string& file);
+
 }  // namespace trueup::apps

@@ -1,0 +1,97 @@
+#include "apps/policy_needs.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string_view>
+
+namespace trueup::apps {
+
+namespace {
+
+using policy::Kind;
+using policy::Verb;
+
+/// What the steps of all rules do to one role.
+struct Steps {
+    std::set<Verb> verbs;
+    std::set<std::string> sets;
+};
+
+Steps steps_on(const policy::Policy& policy, const std::string& role) {
+    Steps steps;
+    for (const policy::Rule& rule : policy.rules) {
+        for (const policy::Case& each : rule.cases) {
+            for (const policy::Step& step : each.steps) {
+                if (step.role != role) continue;
+                steps.verbs.insert(step.verb);
+                if (step.verb != Verb::kUpdate) continue;
+                for (const policy::Assigned& set : step.sets) steps.sets.insert(set.field);
+            }
+        }
+    }
+    return steps;
+}
+
+std::string_view read_right(Kind kind) {
+    if (kind == Kind::kRow) return "SELECT";
+    return kind == Kind::kEc2 ? "DescribeInstances" : "get, list, watch";
+}
+
+/// Empty: the verb takes no right beyond reading.
+std::string write_right(Kind kind, Verb verb, const std::set<std::string>& sets) {
+    switch (verb) {
+        case Verb::kDelete:
+            if (kind == Kind::kEc2) return "TerminateInstances";
+            return kind == Kind::kRow ? "DELETE" : "delete";
+        case Verb::kUpdate:
+            if (kind == Kind::kRow) return fmt::format("UPDATE ({})", fmt::join(sets, ", "));
+            return "patch";
+        case Verb::kInsert:
+            return "INSERT";
+        case Verb::kCreate:
+            return "create";
+        case Verb::kRetract:
+            return "delete";
+        case Verb::kStop:
+            return "StopInstances";
+        case Verb::kReport:
+        case Verb::kVerify:
+        case Verb::kFollow:
+            break;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::vector<std::string> rights_of(const policy::Policy& policy) {
+    std::vector<std::string> lines;
+    for (const policy::Role& role : policy.roles) {
+        const Steps steps = steps_on(policy, role.name);
+        std::set<std::string> writes;
+        for (const Verb verb : steps.verbs) {
+            writes.insert(write_right(role.kind, verb, steps.sets));
+        }
+        writes.erase("");
+        lines.push_back(fmt::format("{}: {}{}{}", role.name, read_right(role.kind),
+                                    writes.empty() ? "" : "; ", fmt::join(writes, ", ")));
+    }
+    return lines;
+}
+
+std::vector<std::string> published_of(const policy::Policy& policy, const core::Plan& plan) {
+    std::vector<std::string> lines;
+    for (const core::PlanRole& role : plan.roles) {
+        std::set<std::string> fields;
+        for (const core::PlanField& field : role.fields) {
+            if (field.from == core::PlanField::From::kSent) fields.insert(field.name);
+        }
+        const policy::Role* text = policy::find_role(policy, role.name);
+        for (std::string& field : policy::fields_of(text->key)) fields.insert(std::move(field));
+        lines.push_back(fmt::format("{}: {}", role.name, fmt::join(fields, ", ")));
+    }
+    return lines;
+}
+
+}  // namespace trueup::apps
