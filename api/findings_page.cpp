@@ -13,6 +13,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+bool waits_for_approval(Reason reason) {
+    return reason == Reason::kApproval || reason == Reason::kNotEnabled ||
+           reason == Reason::kUncorrelatedRows;
+}
+
 Json json_of(const FindingEdge& edge, const Snapshot& snapshot) {
     Json json{{"id", to_hex(edge.id)},
               {"policy", snapshot.policy},
@@ -20,7 +25,8 @@ Json json_of(const FindingEdge& edge, const Snapshot& snapshot) {
               {"subject", edge.subject},
               {"object", edge.object_id},
               {"state", name_of(edge.state)},
-              {"reason", name_of(edge.reason)},
+              {"reason", edge.reason_name()},
+              {"approvable", waits_for_approval(edge.reason)},
               {"shard", edge.shard.value()},
               {"offset", edge.offset.value()}};
     for (const ShardView& shard : snapshot.shards) {
@@ -67,7 +73,9 @@ std::optional<Answer> flaw_of(const projections::FindingsFilter& filter,
                                 did_you_mean(word, known));
     };
     std::vector<std::string> rules;
+    std::vector<std::string> reasons = reason_names();
     for (const Snapshot& snapshot : policies) {
+        reasons.insert(reasons.end(), snapshot.count_reasons.begin(), snapshot.count_reasons.end());
         for (const RuleView& rule : snapshot.rules) {
             // Policies may have the same rules.
             const bool said = std::find(rules.begin(), rules.end(), rule.rule) != rules.end();
@@ -75,7 +83,7 @@ std::optional<Answer> flaw_of(const projections::FindingsFilter& filter,
         }
     }
     if (auto flaw = unknown("rule", filter.rule, rules); flaw && !rules.empty()) return flaw;
-    return unknown("reason", filter.reason, reason_names());
+    return unknown("reason", filter.reason, reasons);
 }
 
 /// The error is a sentence.

@@ -133,6 +133,7 @@ Result<Request> request_of(const std::string& text) {
     if (const char* why = take_seen(body, request)) return wrong(why);
     if (const char* why = take_drop(body, kind, request)) return wrong(why);
     if (!body.empty()) return wrong("unknown member '" + body.begin().key() + "'");
+    scope.reason_of_policy = !scope.reason.empty();
     request.kind = kind_of(kind);
     if (request.kind == RequestKind::kUnspecified) {
         return wrong(

@@ -88,9 +88,10 @@ struct Snapshot {
     std::array<std::uint64_t, 5> endings{};  ///< under way, by Ending::Stage
     std::uint64_t endings_stuck = 0;         ///< of these, without progress for 15 minutes
     std::uint64_t outbox = 0;
-    std::vector<TallyView> tallies;  ///< what the policy counts over all subjects
-    std::uint64_t passes = 0;        ///< completed
-    double pass_seconds = 0;         ///< that all of them took
+    std::vector<TallyView> tallies;          ///< what the policy counts over all subjects
+    std::vector<std::string> count_reasons;  ///< of findings that wait for one of these
+    std::uint64_t passes = 0;                ///< completed
+    double pass_seconds = 0;                 ///< that all of them took
     std::vector<std::int64_t> pass_bounds_ms;
     std::vector<std::uint64_t> pass_counts;  ///< per bucket, one more than bounds
     double pass_started_seconds = 0;         ///< since 1970, of the one that is running; 0: none is

@@ -59,7 +59,7 @@ Json json_of(const RuleWhyView& rule) {
               {"finds", trace.finds},
               {"mode", trueup::name_of(trace.mode)},
               {"verdict", trace.verdict()}};
-    if (trace.reason != Reason::kNone) json["reason"] = trueup::name_of(trace.reason);
+    if (trace.reason != Reason::kNone) json["reason"] = trace.reason_name();
     if (!trace.object_id.empty()) json["object"] = trace.object_id;
     if (trace.finding) json["finding"] = to_hex(*trace.finding);
     if (!rule.orders.empty()) json["orders"] = rule.orders;

@@ -118,7 +118,7 @@ void EventPrinter::show_finding(const ports::Record& record) {
                               {"subject", edge->subject},
                               {"object_id", edge->object_id},
                               {"state", name_of(edge->state)},
-                              {"reason", name_of(edge->reason)},
+                              {"reason", edge->reason_name()},
                               {"shard", edge->shard.value()},
                               {"text", edge->sentence},
                               {"journal_offset", edge->offset.value()},

@@ -47,6 +47,7 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
 double in_seconds(Millis time) { return static_cast<double>(time.count()) / 1000.0; }
 
 void add_tallies(api::Snapshot& view, const core::Meta& meta, const core::Plan& plan) {
+    view.count_reasons = plan.count_reasons();
     for (std::size_t i = 0; i < plan.tallies.size(); ++i) {
         const core::PlanTally& tally = plan.tallies[i];
         const bool unknown_words = tally.unlisted.role != kNoRole;

@@ -25,9 +25,7 @@ constexpr std::uint64_t kAll = 20'000;  // more are never kept
 std::vector<Json> approvable(const Json& page) {
     std::vector<Json> all;
     for (const Json& finding : page["findings"]) {
-        const std::string reason = text(finding, "reason");
-        if (reason == "approval" || reason == "not_enabled" || reason == "uncorrelated_rows")
-            all.push_back(finding);
+        if (finding.value("approvable", false)) all.push_back(finding);
     }
     return all;
 }
@@ -105,7 +103,7 @@ int run_findings_approve(const OperateOptions& options) {
     if (options.reason.empty() && options.rule.empty()) {
         return complain(
             "no finding is named; write the id of one, from `trueup findings list`, or --rule "
-            "RULE, or --reason approval (or not_enabled, uncorrelated_rows), which shows them and "
+            "RULE, or --reason approval (or not_enabled, or that of a count), which shows them and "
             "asks");
     }
     const Result<EngineClient> engine = EngineClient::find(options.engine);

@@ -69,14 +69,14 @@ Proposal proposal_of(const Stage::Found& found, const Settings& settings, bool i
         if (rule.name == proposal.rule) proposal.finds = rule.finds;
     }
     if (!found.command) {
-        proposal.held = {std::string(name_of(found.edge.reason))};
+        proposal.held = {std::string(found.edge.reason_name())};
         return proposal;
     }
     proposal.command = found.command->draft;
     const Mode mode = settings.rules[number.value()].mode;
     if (mode != Mode::kEnforce) proposal.held.push_back(fmt::format("mode {}", name_of(mode)));
     if (!in_window) proposal.held.emplace_back(name_of(Reason::kWindow));
-    for (const Reason reason : found.holds) proposal.held.emplace_back(name_of(reason));
+    for (const auto& [reason, name] : found.holds) proposal.held.push_back(name);
     return proposal;
 }
 

@@ -218,7 +218,7 @@ void Stage::take_report() {
         }
         Found& found = found_[edge.id];
         found.edge = edge;
-        if (holds(edge.reason)) found.holds.insert(edge.reason);
+        if (holds(edge.reason)) found.holds.emplace(edge.reason, edge.reason_name());
     }
     for (const Command& command : report_.commands) {
         Found& found = found_[command.finding_id];

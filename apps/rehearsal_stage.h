@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trueup::apps {
@@ -38,8 +39,9 @@ class Stage {
     struct Found {
         FindingEdge edge;
         std::optional<Command> command;
-        std::size_t turn = 0;    ///< the how-manieth command it got
-        std::set<Reason> holds;  ///< that held it at some time
+        std::size_t turn = 0;  ///< the how-manieth command it got
+        /// What held it at some time, and its name.
+        std::set<std::pair<Reason, std::string>> holds;
     };
     const std::map<FindingId, Found>& found() const { return found_; }
 

@@ -40,7 +40,7 @@ std::vector<News> news_of(const core::FoldReport& report, BrokerTime at) {
         line += ' ' + edge.rule + ' ';
         line += short_name(edge.subject);
         line += ' ' + edge.object_id;
-        if (edge.reason != Reason::kNone) (line += ": ") += name_of(edge.reason);
+        if (edge.reason != Reason::kNone) (line += ": ") += edge.reason_name();
     }
     for (const Command& command : report.commands) {
         std::string& line = (news.emplace_back().line = when);

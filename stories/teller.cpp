@@ -148,6 +148,16 @@ void Teller::expect(Saying& said) {
     script_.put_in_force(settings);
 }
 
+namespace {
+
+/// `reason=nameless_rows`: as findings say it in this policy.
+void name_reason(Saying& said, RequestScope& scope) {
+    scope.reason = said.value("reason", {});
+    scope.reason_of_policy = !scope.reason.empty();
+}
+
+}  // namespace
+
 /// `approve wrapper-7`, `approve all reason=uncorrelated_rows`, `pause orphaned_pod`, …
 bool Teller::asks(Saying& said) {
     const std::string& verb = said.verb();
@@ -167,7 +177,7 @@ bool Teller::asks(Saying& said) {
     request.kind = kind->second;
     request.issued_by = said.value("by", "operator");
     request.role = said.value("role", {});
-    request.scope.reason = said.value("reason", {});
+    name_reason(said, request.scope);
     request.scope.rule = said.value("rule", {});
     const std::string seen = said.value("seen", {});
     const bool refused = said.flag("refused");

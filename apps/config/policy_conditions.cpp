@@ -1,5 +1,6 @@
 // What rules of a policy file share: conditions, counts, the ledger and requests.
 #include "apps/config/policy_reader.h"
+#include "apps/config/words.h"
 
 #include <fmt/format.h>
 
@@ -84,6 +85,11 @@ void PolicyReader::read_count(const Tree& tree) {
     const Tree* objects = at.take_tree("objects");
     count.reason = at.text("reason");
     const std::string by = at.text("by");
+    if (!count.reason.empty() && !is_word(count.reason)) {
+        at.problem("reason", fmt::format("is '{}', which is not a name; write lower-case letters, "
+                                         "digits and _, starting with a letter",
+                                         count.reason));
+    }
     at.finish();
     if ((subjects == nullptr) == (objects == nullptr)) {
         terms_.flaw(tree.line, fmt::format("{} counts {}; write subjects: {{ROLE: PATTERN}} or "

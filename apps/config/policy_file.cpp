@@ -23,11 +23,7 @@ std::vector<const Tree*> PolicyReader::named(const Tree& tree, std::string_view 
     const Tree* map = tree.child(key);
     if (map == nullptr || !terms_.is_map(*map, std::string(key))) return all;
     for (const Tree& each : map->children) {
-        const bool plain = !each.key.empty() &&
-                           each.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
-                               std::string::npos &&
-                           each.key.front() > '9';
-        if (!plain || each.key.size() > 63) {
+        if (!is_word(each.key)) {
             terms_.flaw(each.line, fmt::format("{}: '{}' is not a name; write lower-case letters, "
                                                "digits and _, starting with a letter, at most 63",
                                                key, each.key));

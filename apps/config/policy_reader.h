@@ -58,6 +58,7 @@ class PolicyReader {
     void read_requested(Section& section, policy::Rule& rule);
     void read_cases(Section& section, const Tree& tree, policy::Rule& rule);
     void read_case(Section& section, const Tree& tree, policy::Rule& rule);
+    std::vector<std::string> read_asked(const Tree& tree, const std::string& path);
     void read_times(Section& section, policy::Rule& rule);
     void read_past(const Tree& tree, policy::Case& made, const std::string& path);
     std::optional<std::variant<Millis, policy::FieldRef>> read_length(std::string_view text,

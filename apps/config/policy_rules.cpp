@@ -3,6 +3,7 @@
 #include "apps/config/policy_steps.h"
 #include "apps/config/words.h"
 #include "engine/base/suggest.h"
+#include "engine/model/reason.h"
 
 #include <fmt/format.h>
 
@@ -165,21 +166,41 @@ void PolicyReader::read_case(Section& section, const Tree& tree, policy::Rule& r
     }
     if (const Tree* past = tree.child("past")) read_past(*past, made, path + ".past");
     if (const Tree* counts = tree.child("ask_while")) {
-        std::vector<std::string> known;
-        for (const policy::Count& count : policy_.counts) known.push_back(count.name);
-        for (const std::string& name : terms_.words(*counts, path + ".ask_while")) {
-            if (std::find(known.begin(), known.end(), name) == known.end()) {
-                terms_.flaw(counts->line,
-                            fmt::format("{}.ask_while: '{}' is not a count; {}", path, name,
-                                        known.empty() ? "there is none, write counts: {…} above"
-                                                      : did_you_mean(name, known)));
-                continue;
-            }
-            made.ask_while.push_back(name);
-        }
+        made.ask_while = read_asked(*counts, path + ".ask_while");
     }
     if (const Tree* steps = tree.child("do")) made.steps = read_steps(*steps, path + ".do", terms_);
     rule.cases.push_back(std::move(made));
+}
+
+/// Counts by name. What waits for one must not look like what waits for something else.
+std::vector<std::string> PolicyReader::read_asked(const Tree& tree, const std::string& path) {
+    std::vector<std::string> known;
+    for (const policy::Count& count : policy_.counts) known.push_back(count.name);
+    const std::vector<std::string> taken = reason_names();
+    std::vector<std::string> asked;
+    for (const std::string& name : terms_.words(tree, path)) {
+        const auto found = std::find(known.begin(), known.end(), name);
+        if (found == known.end()) {
+            terms_.flaw(tree.line,
+                        fmt::format("{}: '{}' is not a count; {}", path, name,
+                                    known.empty() ? "there is none, write counts: {…} above"
+                                                  : did_you_mean(name, known)));
+            continue;
+        }
+        const policy::Count& count =
+            policy_.counts[static_cast<std::size_t>(found - known.begin())];
+        const std::string& reason = count.reason.empty() ? count.name : count.reason;
+        const bool own = reason != name_of(Reason::kUncorrelatedRows) &&
+                         std::find(taken.begin(), taken.end(), reason) != taken.end();
+        if (own) {
+            terms_.flaw(tree.line,
+                        fmt::format("{}: findings have the reason '{}' for another cause; "
+                                    "write another `reason` in counts.{}",
+                                    path, reason, name));
+        }
+        asked.push_back(name);
+    }
+    return asked;
 }
 
 /// `ROLE.TIMESTAMP + ROLE.DURATION`, or `+ 15m`.

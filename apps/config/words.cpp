@@ -87,6 +87,12 @@ bool is_blank(std::string_view text) {
     return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
+bool is_word(std::string_view text) {
+    constexpr std::string_view kKnown = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    return !text.empty() && text.size() <= 63 && text.front() > '9' &&
+           text.find_first_not_of(kKnown) == std::string_view::npos;
+}
+
 bool is_name(std::string_view text) {
     if (text.empty() || text.size() > 63) return false;
     if (!is_letter(text.front()) && !is_digit(text.front())) return false;

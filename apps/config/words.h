@@ -33,6 +33,8 @@ bool is_blank(std::string_view text);
 /// 1 to 63 letters, digits, `-`, `_` and `.`, a letter or a digit first: it may be the first part
 /// of a subject key (details 5), and part of a metric's label.
 bool is_name(std::string_view text);
+/// Of what a policy names: lower-case letters, digits and _, a letter first, at most 63.
+bool is_word(std::string_view text);
 
 /// `host:port`; an IPv6 address stands in brackets.
 bool is_address(std::string_view text);

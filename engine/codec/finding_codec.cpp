@@ -28,11 +28,12 @@ constexpr std::uint32_t kCommandId = 11;
 constexpr std::uint32_t kSentence = 12;
 constexpr std::uint32_t kEvidence = 13;
 constexpr std::uint32_t kOpened = 14;
+constexpr std::uint32_t kCountReason = 15;
 constexpr std::uint32_t kJournalId = 1;
 constexpr std::uint32_t kShard = 2;
 constexpr std::uint32_t kOffset = 3;
 constexpr std::uint32_t kIndex = 4;
-constexpr std::size_t kFields = 18;
+constexpr std::size_t kFields = 19;
 constexpr std::size_t kHexSize = 32;
 constexpr std::size_t kMaxPosition = 4 * (kMaxTag + kMaxVarint) + kHexSize;
 
@@ -56,7 +57,8 @@ void put_part(WireWriter& out, std::uint32_t field, Fill&& fill) {
 // fold that made it (measured).
 std::string encode_finding(const FindingEdge& edge) {
     const std::size_t text = edge.policy.size() + edge.rule.size() + edge.subject.size() +
-                             edge.object_id.size() + edge.sentence.size() + 2 * kHexSize;
+                             edge.object_id.size() + edge.sentence.size() +
+                             edge.count_reason.size() + 2 * kHexSize;
     const std::size_t evidence = edge.evidence.size() * kMaxVarint;
     std::string bytes(text + evidence + kFields * (kMaxTag + kMaxVarint) + kMaxPosition, '\0');
     WireWriter out(bytes.data());
@@ -85,6 +87,7 @@ std::string encode_finding(const FindingEdge& edge) {
         out.text(kEvidence, packed);
     }
     if (edge.opened) out.number(kOpened, 1);
+    if (!edge.count_reason.empty()) out.text(kCountReason, edge.count_reason);
     bytes.resize(static_cast<std::size_t>(out.at() - bytes.data()));
     return bytes;
 }
@@ -119,6 +122,7 @@ Result<FindingEdge> decode_finding(std::string_view bytes) {
     edge.append_time = from_millis<BrokerTime>(m.append_time_ms());
     edge.sentence = m.sentence();
     edge.opened = m.opened();
+    edge.count_reason = m.count_reason();
     for (const std::int64_t offset : m.evidence_offsets()) edge.evidence.emplace_back(offset);
     return edge;
 }

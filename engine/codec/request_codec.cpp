@@ -14,6 +14,7 @@ void write_scope(const RequestScope& scope, v1::RequestScope& m) {
     if (!scope.object_id.empty()) m.set_object_id(scope.object_id);
     if (!scope.source.empty()) m.set_source(scope.source);
     if (!scope.reason.empty()) m.set_reason(scope.reason);
+    if (scope.reason_of_policy) m.set_reason_of_policy(true);
     if (scope.finding_id) m.set_finding_id(to_hex(*scope.finding_id));
     if (scope.finding_offset) m.set_finding_offset(scope.finding_offset->value());
 }
@@ -29,6 +30,7 @@ bool read_scope(const v1::RequestScope& m, RequestScope& out) {
     out.object_id = m.object_id();
     out.source = m.source();
     out.reason = m.reason();
+    out.reason_of_policy = m.reason_of_policy();
     return true;
 }
 

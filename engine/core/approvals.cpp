@@ -54,23 +54,45 @@ Answer Approvals::approve(const Request& request) {
 /// Everything that waits for one reason, in one word: it must be said which.
 Answer Approvals::approve_all(const Request& request, RuleNumber rule) {
     const std::string& wanted = request.scope.reason;
-    Reason reason = Reason::kNone;
-    for (const Reason known : {Reason::kApproval, Reason::kNotEnabled, Reason::kUncorrelatedRows}) {
-        if (wanted == name_of(known)) reason = known;
-    }
-    if (reason == Reason::kNone) {
-        return {false,
-                "an approval of many findings must name their reason: approval, not_enabled or "
-                "uncorrelated_rows"};
-    }
+    Approval approval{Reason::kNone, rule, *request.scope.finding_offset};
+    if (!name_reason(request.scope, approval)) return {false, which_reason(wanted)};
     Sweep sweep;
     sweep.what = Sweep::What::kApproval;
-    sweep.approval = {reason, rule, *request.scope.finding_offset};
+    sweep.approval = std::move(approval);
     meta_.sweeps.push_back(std::move(sweep));
     return {true, "everything that waits for " + wanted +
                       " and has not changed since journal "
                       "offset " +
                       std::to_string(request.scope.finding_offset->value()) + " is approved"};
+}
+
+/// False: nothing waits for an approval with this reason.
+bool Approvals::name_reason(const RequestScope& scope, Approval& approval) const {
+    for (const Reason known : {Reason::kApproval, Reason::kNotEnabled}) {
+        if (scope.reason == name_of(known)) approval.reason = known;
+    }
+    if (approval.reason != Reason::kNone) return true;
+    approval.reason = Reason::kUncorrelatedRows;
+    if (!scope.reason_of_policy) return scope.reason == name_of(approval.reason);
+    approval.count_reason = scope.reason;
+    const std::vector<std::string> counts = state_.plan->count_reasons();
+    return std::find(counts.begin(), counts.end(), scope.reason) != counts.end();
+}
+
+/// Of the policy in force.
+std::string Approvals::which_reason(const std::string& wanted) const {
+    std::vector<std::string> words = state_.plan->count_reasons();
+    for (const Reason known : {Reason::kNotEnabled, Reason::kApproval}) {
+        words.emplace(words.begin(), name_of(known));
+    }
+    std::string said = wanted.empty() ? "an approval of many findings must name their reason: "
+                                      : "nothing waits for an approval with the reason " +
+                                            quoted(wanted) + "; write ";
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) said += i + 1 < words.size() ? ", " : " or ";
+        said += words[i];
+    }
+    return said;
 }
 
 Answer Approvals::dismiss(const Request& request) {

@@ -7,6 +7,8 @@
 #include "engine/core/answer.h"
 #include "engine/core/fold.h"
 
+#include <string>
+
 namespace trueup::core {
 
 class Aftermaths;
@@ -32,6 +34,8 @@ class Approvals {
 
   private:
     Answer approve_all(const Request& request, RuleNumber rule);
+    bool name_reason(const RequestScope& scope, Approval& approval) const;
+    std::string which_reason(const std::string& wanted) const;
     Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);
 
     const State& state_;  ///< the plan

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 39> kWhy{
     "the other side is not known to be complete up to this moment yet",
     "a source is silent",
     "our own last write is not visible in the source yet",
-    "live rows without a pod and pods without a row may belong together",
+    "waits until what the policy counts is 0, or for an approval",
     "two live objects claim it",
     "it has a veto",
     "would act; the rule only observes",
@@ -59,8 +59,23 @@ std::string_view why(Reason reason) {
 
 }  // namespace
 
+TallyId count_of(const PlanRule& rule, const Subject& subject, const Finding& finding) {
+    if (finding.reason != Reason::kUncorrelatedRows) return kNoTally;
+    TallyId first = kNoTally;
+    for (const PlanCase& found : rule.cases) {
+        for (const TallyId count : found.asks) {
+            const bool awaited =
+                std::any_of(subject.waits.begin(), subject.waits.end(),
+                            [&](const Wait& wait) { return wait.none_of == count; });
+            if (awaited) return count;
+            if (first == kNoTally) first = count;
+        }
+    }
+    return first;
+}
+
 void explain(const PlanRule& rule, const Subject& subject, const Finding& finding, JournalTime now,
-             std::string& text) {
+             std::string_view count, std::string& text) {
     text = subject.name();
     text += ": ";
     text += rule.finds;
@@ -68,6 +83,10 @@ void explain(const PlanRule& rule, const Subject& subject, const Finding& findin
         text += "; ";
         text += name_of(finding.command->draft.action.kind);
         text += " ordered";
+    } else if (!count.empty()) {
+        text += "; waits until ";
+        text += count;
+        text += " is 0, or for an approval";
     } else if (const std::string_view reason = why(finding.reason); !reason.empty()) {
         text += "; ";
         text += reason;
@@ -87,8 +106,9 @@ void put_evidence(const Subject& subject, std::vector<Offset>& offsets) {
     offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 }
 
-void fill_edge(const Meta& meta, const PlanRule& rule, const Subject& subject,
-               const Finding& finding, FindingEdge& edge) {
+void fill_edge(const Meta& meta, const Plan& plan, const Subject& subject, const Finding& finding,
+               TallyId count, FindingEdge& edge) {
+    const PlanRule& rule = plan.rules[finding.rule.value()];
     edge.id = finding.id;
     edge.policy = meta.settings.policy;
     edge.rule = rule.name;
@@ -96,13 +116,15 @@ void fill_edge(const Meta& meta, const PlanRule& rule, const Subject& subject,
     edge.object_id = finding.object_id;
     edge.state = finding.state;
     edge.reason = finding.reason;
+    edge.count_reason = plan.count_reason(count);
     edge.opened = false;
     edge.since = finding.since;
     edge.journal_id = meta.journal_id;
     edge.shard = meta.shard;
     edge.offset = finding.last_change;
     edge.command_id = finding.command ? std::optional(finding.command->id) : std::nullopt;
-    explain(rule, subject, finding, meta.now, edge.sentence);
+    explain(rule, subject, finding, meta.now,
+            count == kNoTally ? std::string_view() : plan.tallies[count].name, edge.sentence);
     put_evidence(subject, edge.evidence);
 }
 

@@ -25,6 +25,20 @@ bool waits_for_approval(const Finding& finding) {
     return !finding.command && !finding.approved && !finding.dismissed && !finding.proposal.none();
 }
 
+namespace {
+
+/// Is its reason the one that was approved, or were all?
+bool waits_for(const Plan& plan, const Subject& subject, const Finding& finding,
+               const Approval& approval) {
+    if (approval.reason == Reason::kNone) return true;
+    if (finding.reason != approval.reason) return false;
+    if (approval.count_reason.empty()) return true;
+    const TallyId count = count_of(plan.rules[finding.rule.value()], subject, finding);
+    return count != kNoTally && plan.tallies[count].reason == approval.count_reason;
+}
+
+}  // namespace
+
 /// Orders it, in the name of the finding.
 void Findings::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts) {
     const bool ends_it = ends(entry.subject, finding);
@@ -86,14 +100,14 @@ Finding& Findings::open(Entry& entry, RuleNumber rule, std::string_view object_i
     return *findings.insert(place, std::move(fresh));
 }
 
-void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason) {
+void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason, TallyId count) {
     const bool fresh = finding.state == FindingState::kUnspecified;
     if (!fresh && finding.reason == reason && finding.state != FindingState::kCommanded) return;
     // Backing off after a failure is the better explanation until it is over.
     if (finding.emit_again > meta_.now && !fresh) return;
     finding.state = state_of(reason);
     finding.reason = reason;
-    note_edge(entry, finding);
+    note_edge(entry, finding, count);
 }
 
 void Findings::resolve(Entry& entry, std::size_t index, Reason reason) {
@@ -106,12 +120,11 @@ void Findings::resolve(Entry& entry, std::size_t index, Reason reason) {
     --meta_.open_findings;
 }
 
-void Findings::note_edge(Entry& entry, Finding& finding) {
+void Findings::note_edge(Entry& entry, Finding& finding, TallyId count) {
     const bool opened = finding.last_change < kFirstOffset;
     finding.last_change = record_.offset;
-    const PlanRule& rule = state_.plan->rules[finding.rule.value()];
     FindingEdge& edge = report_.findings.add();
-    fill_edge(meta_, rule, entry.subject, finding, edge);
+    fill_edge(meta_, *state_.plan, entry.subject, finding, count, edge);
     edge.opened = opened;
     edge.index = index_++;
     edge.append_time = record_.append_time;
@@ -125,7 +138,7 @@ std::uint32_t Findings::approve(Entry& entry, const Approval& approval,
     for (Finding& finding : entry.subject.findings) {
         const bool moved = finding.last_change > approval.offset;
         const bool meant = is_about(finding, approval.rule, only) &&
-                           (approval.reason == Reason::kNone || finding.reason == approval.reason);
+                           waits_for(*state_.plan, entry.subject, finding, approval);
         if (!meant || !waits_for_approval(finding)) continue;
         if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
         finding.approved = true;

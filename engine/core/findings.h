@@ -30,9 +30,10 @@ class Findings {
 
     /// The rule's finding about this object; a new one is told of with its first edge.
     Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
-    void set_waiting(Entry& entry, Finding& finding, Reason reason);
+    /// `count`: for which it waits, of kUncorrelatedRows.
+    void set_waiting(Entry& entry, Finding& finding, Reason reason, TallyId count = kNoTally);
     void resolve(Entry& entry, std::size_t index, Reason reason);
-    void note_edge(Entry& entry, Finding& finding);
+    void note_edge(Entry& entry, Finding& finding, TallyId count = kNoTally);
     void void_dismissals(Entry& entry);
 
     std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);

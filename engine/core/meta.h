@@ -24,11 +24,12 @@ namespace trueup::core {
 /// Where a number names a rule: all of them.
 inline constexpr RuleNumber kEveryRule(0xff);
 
-/// What an operator approved: whatever waits for `because` and has not changed since.
+/// What an operator approved: whatever waits for `reason` and has not changed since.
 struct Approval {
     Reason reason = Reason::kNone;
     RuleNumber rule = kEveryRule;
-    Offset offset = kNoOffset;  ///< of the journal: what had been seen
+    Offset offset = kNoOffset;      ///< of the journal: what had been seen
+    std::string count_reason = {};  ///< of kUncorrelatedRows: of these counts only; empty: of any
     bool operator==(const Approval&) const = default;
 };
 

@@ -99,6 +99,7 @@ void fields(A& a, Of<A, Sweep>& sweep) {
     a.number(sweep.approval.reason);
     a.number(sweep.approval.rule);
     a.signed_number(sweep.approval.offset);
+    a.text(sweep.approval.count_reason);
     a.text(sweep.changed);
     a.time(sweep.since);
     a.text(sweep.cursor);

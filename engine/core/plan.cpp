@@ -111,6 +111,27 @@ RuleNumber Plan::rule(std::string_view name) const {
     return kEveryRule;
 }
 
+std::string_view Plan::count_reason(TallyId count) const {
+    if (count == kNoTally) return {};
+    const std::string_view reason = tallies[count].reason;
+    return reason == name_of(Reason::kUncorrelatedRows) ? std::string_view() : reason;
+}
+
+std::vector<std::string> Plan::count_reasons() const {
+    std::vector<std::string> reasons;
+    for (const PlanRule& rule : rules) {
+        for (const PlanCase& found : rule.cases) {
+            for (const TallyId count : found.asks) {
+                const std::string& reason = tallies[count].reason;
+                const bool known =
+                    std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
+                if (!known) reasons.push_back(reason);
+            }
+        }
+    }
+    return reasons;
+}
+
 Result<Plan> compile(const policy::Policy& policy, const Settings& settings) {
     return PlanCompiler(policy, settings).run();
 }

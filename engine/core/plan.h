@@ -57,6 +57,7 @@ struct PlanTally {
     std::string value;  ///< ... and the word
     /// Objects that say a word that is none of this field's.
     FieldAt unlisted = {};
+    std::string reason = {};  ///< what findings that wait until it is 0 say
     bool operator==(const PlanTally&) const = default;
 };
 
@@ -89,6 +90,10 @@ struct Plan {
 
     /// kEveryRule: there is none of that name.
     RuleNumber rule(std::string_view name) const;
+    /// FindingEdge::count_reason of what waits for this count; kNoTally: for none.
+    std::string_view count_reason(TallyId count) const;
+    /// Of the counts for which some rule waits, each once.
+    std::vector<std::string> count_reasons() const;
     bool operator==(const Plan&) const = default;
 };
 

@@ -223,7 +223,8 @@ void PlanCompiler::add(const policy::Count& text) {
         plan_.roles[role].counted.push_back(number);
     }
     if (text.by.empty()) {
-        plan_.tallies.push_back({text.name, {}, {}});
+        plan_.tallies.push_back(
+            {text.name, {}, {}, {}, text.reason.empty() ? text.name : text.reason});
     } else {
         const Role role = named(text.role);
         const PlanField field = plan_.roles[role].fields[field_number(role, text.by)];

@@ -56,8 +56,10 @@ void Verdicts::ask_approval(Entry& entry, Finding& finding, const Verdict& verdi
         state_.subjects.mark_dirty(entry);
     }
     const bool asked_already = finding.state != FindingState::kUnspecified && finding.reason == why;
-    findings_.set_waiting(entry, finding, why);
-    if (other && asked_already) findings_.note_edge(entry, finding);
+    const TallyId count =
+        why == Reason::kUncorrelatedRows ? verdict.wait.none_of : TallyId{kNoTally};
+    findings_.set_waiting(entry, finding, why, count);
+    if (other && asked_already) findings_.note_edge(entry, finding, count);
 }
 
 void Verdicts::act(Entry& entry, Finding& finding, Verdict& verdict) {

@@ -53,6 +53,7 @@ class Tracing {
     void take(Verdict& verdict) {
         told_.kind = verdict.kind;
         told_.reason = verdict.reason;
+        told_.count_reason = on_.plan.count_reason(verdict.wait.none_of);
         told_.object_id = verdict.object_id;
         take(verdict.wait);
         if (!verdict.command) return;
@@ -132,6 +133,8 @@ class Tracing {
         }
         if (brake.stage == Stage::kAct) return;
         begin(brake.stage, brake.reason);
+        if (brake.reason == Reason::kUncorrelatedRows)
+            told_.count_reason = on_.plan.count_reason(verdict.wait.none_of);
         take(brake.wait);
         add_facts(brake, finding, verdict);
         end();
@@ -139,6 +142,7 @@ class Tracing {
 
     void begin(Stage stage, Reason reason) {
         told_.reason = reason;
+        told_.count_reason.clear();
         witness_.begin_case(0);
         witness_.at(stage);
     }

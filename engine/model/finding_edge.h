@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup {
@@ -22,6 +23,8 @@ struct FindingEdge {
     std::string object_id;
     FindingState state = FindingState::kUnspecified;
     Reason reason = Reason::kNone;
+    /// Of kUncorrelatedRows: what the policy calls it, if not by the name of the enumerator.
+    std::string count_reason;
     bool opened = false;  ///< the first edge of the finding
     JournalTime since{};  ///< first detection
     JournalId journal_id;
@@ -33,6 +36,11 @@ struct FindingEdge {
     std::string sentence;                 ///< one line for people
     std::vector<Offset> evidence;         ///< journal offsets, ascending
     bool operator==(const FindingEdge&) const = default;
+
+    /// As people read it, and ask by.
+    std::string_view reason_name() const {
+        return count_reason.empty() ? name_of(reason) : std::string_view(count_reason);
+    }
 };
 
 }  // namespace trueup

@@ -18,7 +18,7 @@ enum class Reason : std::uint8_t {
     kAwaitingProgress = 3,  ///< the other side's progress has not passed the evidence
     kStale = 4,             ///< a source was silent for too long
     kOwnWrite = 5,          ///< our own last outcome is not in view yet
-    kUncorrelatedRows = 6,  ///< a live row may own any pod without a row
+    kUncorrelatedRows = 6,  ///< a count is not 0: of every policy, whatever that calls it
     kDuplicateClaim = 7,    ///< two live objects claim the subject
     kVeto = 8,              ///< a hold on the object itself
     kObserved = 9,          ///< the rule's mode is observe: it would act

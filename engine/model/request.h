@@ -53,6 +53,9 @@ struct RequestScope {
     std::string object_id;
     std::string source;
     std::string reason;  ///< its name: the findings that wait for it
+    /// It is a word of the policy, where `uncorrelated_rows` is only what has this name there.
+    /// False, in requests of earlier builds: it stands for the reasons of all counts.
+    bool reason_of_policy = false;
     std::optional<FindingId> finding_id;
     /// What the operator had seen: a finding that changed after this journal offset is not meant.
     std::optional<Offset> finding_offset;

@@ -78,6 +78,7 @@ struct RuleTrace {
     /// What the rule says of it, before anything of the fold's holds it.
     Verdict::Kind kind = Verdict::Kind::kHealthy;
     Reason reason = Reason::kNone;  ///< why it stopped where it did
+    std::string count_reason;       ///< as in FindingEdge
     std::string object_id;          ///< that the disagreement is about; empty: none
     std::optional<FindingId> finding;
     std::optional<Millis> again;  ///< when it is judged again by itself, as far as time alone says
@@ -90,6 +91,9 @@ struct RuleTrace {
     /// waits for its deadline; nullptr: nowhere.
     const StageAnswer* stop() const;
     std::string_view verdict() const;  ///< `healthy`, `abstains`, `waits`, `acts`
+    std::string_view reason_name() const {
+        return count_reason.empty() ? name_of(reason) : std::string_view(count_reason);
+    }
 };
 
 }  // namespace trueup

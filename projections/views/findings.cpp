@@ -43,7 +43,7 @@ FindingsView::Page FindingsView::list(const FindingsFilter& filter) const {
     for (const auto& [id, edge] : open_) {
         const bool matches = (filter.id.empty() || to_hex(id).starts_with(filter.id)) &&
                              (filter.rule.empty() || edge.rule == filter.rule) &&
-                             (filter.reason.empty() || name_of(edge.reason) == filter.reason) &&
+                             (filter.reason.empty() || edge.reason_name() == filter.reason) &&
                              (filter.subject.empty() || edge.subject == filter.subject);
         if (matches) meant.push_back(&edge);
     }

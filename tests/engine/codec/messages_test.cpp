@@ -25,6 +25,12 @@ TEST(Messages, SamplesGoBothWays) {
     EXPECT_EQ(decode_outcome(encode_outcome(samples::outcome())).value(), samples::outcome());
     EXPECT_EQ(decode_finding(encode_finding(samples::finding())).value(), samples::finding());
     EXPECT_EQ(decode_request(encode_request(samples::request())).value(), samples::request());
+    FindingEdge edge = samples::finding();
+    edge.count_reason = "nameless_rows";
+    EXPECT_EQ(decode_finding(encode_finding(edge)).value(), edge);
+    Request request = samples::request();
+    request.scope.reason_of_policy = true;
+    EXPECT_EQ(decode_request(encode_request(request)).value(), request);
     EXPECT_EQ(decode_request(encode_request(samples::enabling())).value(), samples::enabling());
 }
 

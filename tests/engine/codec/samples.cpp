@@ -125,9 +125,15 @@ Request request() {
     Request request;
     request.id = RequestId({7, 8});
     request.kind = RequestKind::kApprove;
-    request.scope = {"graph-instance",  "orphaned_pod", "graph-instance/wrapper-7f3a",
-                     "0b0c7ab2-57a3",   "pods",         "uncorrelated_rows",
-                     FindingId({1, 2}), Offset(300)};
+    request.scope = {"graph-instance",
+                     "orphaned_pod",
+                     "graph-instance/wrapper-7f3a",
+                     "0b0c7ab2-57a3",
+                     "pods",
+                     "uncorrelated_rows",
+                     false,
+                     FindingId({1, 2}),
+                     Offset(300)};
     request.issued_ms = 1'700'000'002'500;
     request.issued_by = "operator";
     request.role = "ops";

@@ -295,6 +295,8 @@ core::Meta random_meta(Dice& dice) {
         sweep.as_of = dice.version();
         sweep.approval = {static_cast<Reason>(dice.below(20)),
                           RuleNumber(static_cast<std::uint8_t>(dice.below(256))), dice.offset()};
+        sweep.approval.count_reason = dice.text();
+        sweep.changed = dice.text();
         sweep.cursor = dice.text();
         meta.sweeps.push_back(std::move(sweep));
     }
@@ -486,7 +488,7 @@ TEST(Rows, AReasonAndAnActionOfALaterBuildAreKept_C10) {
     EXPECT_EQ(*read, subject);
     EXPECT_EQ(name_of(finding.reason), "unknown");
     std::string text;
-    core::explain({}, *read, read->findings.front(), JournalTime{}, text);
+    core::explain({}, *read, read->findings.front(), JournalTime{}, {}, text);
     EXPECT_NE(text, "");
 }
 
