@@ -90,26 +90,28 @@ void add_sources(MetricsPage& page, const std::vector<SourceView>& sources) {
     }
 }
 
-/// The names that dashboards of graph instances know (G18).
-void add_known_names(MetricsPage& page, const RuleView& rule) {
-    const auto counter = [&](std::string_view wanted, const char* name, const char* help,
-                             std::uint64_t value) {
-        if (rule.rule == wanted) page.counter(name, help, value);
+/// What the policy asks to be counted under further names, as dashboards know it (G18).
+void add_exports(MetricsPage& page, const policy::Exports& exports, const RuleView& rule) {
+    const auto value = [&rule](policy::Metric::On on) {
+        switch (on) {
+            case policy::Metric::On::kFound:
+                return rule.detected;
+            case policy::Metric::On::kCommanded:
+                return rule.commands;
+            case policy::Metric::On::kRepaired:
+                return rule.mended;
+            case policy::Metric::On::kRetracted:
+                return rule.retracted;
+        }
+        return std::uint64_t{0};
     };
-    counter("orphaned_pod", "orphaned_pods_detected_total", "Pods found without a row.",
-            rule.detected);
-    counter("missing_pod", "missing_pods_detected_total", "Rows found without their pod.",
-            rule.detected);
-    counter("status_drift", "status_drift_fixed_total",
-            "Rows that were marked failed because their pod had Failed.", rule.mended);
-    counter("ttl_expired", "ttl_expired_instances_total",
-            "Instances that were ended because their TTL was over.", rule.mended);
-    counter("inactive", "inactive_instances_terminated_total",
-            "Instances that were ended because of inactivity.", rule.mended);
+    for (const policy::Metric& metric : exports.metrics) {
+        if (metric.rule == rule.rule) page.counter(metric.name, metric.help, value(metric.on));
+    }
 }
 
-void add_rules(MetricsPage& page, const std::vector<RuleView>& rules) {
-    for (const RuleView& rule : rules) {
+void add_rules(MetricsPage& page, const Snapshot& snapshot) {
+    for (const RuleView& rule : snapshot.rules) {
         const Labels labels{{"rule", rule.rule}};
         page.counter("trueup_findings_detected_total", "Findings opened.", rule.detected, labels);
         page.counter("trueup_findings_retracted_total", "Findings that ended without a command.",
@@ -120,7 +122,7 @@ void add_rules(MetricsPage& page, const std::vector<RuleView>& rules) {
         page.gauge("trueup_budget_left_commands",
                    "Commands that the rule may still issue in this window.",
                    static_cast<double>(rule.budget_left), labels);
-        add_known_names(page, rule);
+        add_exports(page, snapshot.exports, rule);
         for (std::size_t kind = 1; kind < rule.outcomes.size(); ++kind) {
             page.counter("trueup_outcomes_total", "Outcomes of commands.", rule.outcomes[kind],
                          {{"rule", rule.rule},
@@ -129,19 +131,22 @@ void add_rules(MetricsPage& page, const std::vector<RuleView>& rules) {
     }
 }
 
-void add_tallies(MetricsPage& page, const std::vector<TallyView>& tallies) {
-    for (const TallyView& tally : tallies) {
+/// False: the count has no name of its own.
+bool add_export(MetricsPage& page, const policy::Exports& exports, const TallyView& tally) {
+    bool any = false;
+    for (const policy::Metric& metric : exports.metrics) {
+        if (metric.count != tally.name) continue;
+        const Labels labels = tally.label.empty() ? Labels{} : Labels{{metric.label, tally.word}};
+        page.gauge(metric.name, metric.help, static_cast<double>(tally.value), labels);
+        any = true;
+    }
+    return any;
+}
+
+void add_tallies(MetricsPage& page, const Snapshot& snapshot) {
+    for (const TallyView& tally : snapshot.tallies) {
+        if (add_export(page, snapshot.exports, tally)) continue;
         const auto value = static_cast<double>(tally.value);
-        if (tally.name == "instances_without_pod_name") {
-            page.gauge(tally.name, "Rows that name no pod.", value);
-            continue;
-        }
-        if (tally.name == "wrapper_pods" && !tally.label.empty()) {
-            page.gauge("wrapper_pods_total",
-                       "Pods by phase; a gauge, under the name that existing dashboards use.",
-                       value, {{tally.label, tally.word}});
-            continue;
-        }
         if (tally.name == kUnknownWords) {
             page.gauge("trueup_policy_unknown_words",
                        "Objects with a word in this field that the policy does not list.", value,
@@ -262,8 +267,8 @@ void add_policy(MetricsPage& page, const Snapshot& snapshot) {
     add_disk(page, snapshot);
     add_lags(page, snapshot.lags);
     add_sources(page, snapshot.sources);
-    add_rules(page, snapshot.rules);
-    add_tallies(page, snapshot.tallies);
+    add_rules(page, snapshot);
+    add_tallies(page, snapshot);
     add_passes(page, snapshot);
     for (const NamedCount& count : snapshot.fold_counters) {
         page.counter("trueup_fold_events_total", "Events of the fold, by kind.", count.value,

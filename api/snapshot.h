@@ -4,6 +4,7 @@
 
 #include "api/source_view.h"
 #include "engine/base/id.h"
+#include "engine/model/exports.h"
 
 #include <array>
 #include <cstdint>
@@ -89,6 +90,7 @@ struct Snapshot {
     std::uint64_t endings_stuck = 0;         ///< of these, without progress for 15 minutes
     std::uint64_t outbox = 0;
     std::vector<TallyView> tallies;          ///< what the policy counts over all subjects
+    policy::Exports exports;                 ///< further names of what it finds and counts
     std::vector<std::string> count_reasons;  ///< of findings that wait for one of these
     std::uint64_t passes = 0;                ///< completed
     double pass_seconds = 0;                 ///< that all of them took

@@ -138,7 +138,7 @@ void add_why(CLI::App& app, Options& options, Chosen& chosen) {
 void add_cleanup(CLI::App& app, Options& options, Chosen& chosen) {
     CLI::App* cleanup =
         add_operation(app, options, chosen, "cleanup",
-                      "Show orphaned pods that wait, ask, and approve their deletion", run_cleanup);
+                      "Show what waits to be deleted, ask, and approve its deletion", run_cleanup);
     add_policy_name(*cleanup, options.operate, "default all");
     cleanup->add_flag("--yes", options.operate.yes, "Do not ask");
     add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});

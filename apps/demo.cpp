@@ -5,6 +5,7 @@
 #include "apps/operate.h"
 #include "apps/sandbox_host.h"
 #include "engine/ports/clock.h"
+#include "policies/shipped.h"
 #include "sandbox/drama.h"
 #include "sandbox/wiring/demo_policy.h"
 #include "sandbox/wiring/sandbox_wiring.h"
@@ -57,6 +58,7 @@ Result<std::unique_ptr<Hosts>> start_demo(sandbox::World& world, const std::stri
     settings.secrets = std::move(*secrets);
     settings.memory_bytes = std::size_t{256} << 20U;
     settings.policy = sandbox::demo_policy();
+    settings.exports = policies::shipped_exports(settings.policy.text->name);
     settings.state_dir = config::policy_folder(state_dir, settings.policy.policy);
     settings.checkpoints = state_dir + "/checkpoints/" + settings.policy.policy;
     settings.checkpoint_every = kCheckpointEvery;

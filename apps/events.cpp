@@ -59,13 +59,23 @@ std::string_view event_members(std::string_view payload) {
     return payload.substr(2, payload.size() - 3);
 }
 
-void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t wall_millis) {
-    if (edge.rule != "orphaned_pod" || !edge.opened) return;
-    Json fields{{"pod_name", name_in(edge.subject)}};
+namespace {
+
+/// What an event begins with: which object it is of.
+Json object_fields(bool pod, std::string_view name, std::string_view name_space) {
+    Json fields{{pod ? "pod_name" : "name", name}};
+    if (pod || !name_space.empty()) fields["namespace"] = name_space;
+    return fields;
+}
+
+Json found_fields(bool pod, const FindingEdge& edge, const Subject* subject,
+                  std::int64_t wall_millis) {
+    Json fields{{pod ? "pod_name" : "name", name_in(edge.subject)}};
     if (subject != nullptr) {
         for (const Facet& facet : subject->facets) {
             if (facet.object_id != edge.object_id) continue;
-            fields["namespace"] = facet.fields().text("namespace").value_or("");
+            fields = object_fields(pod, name_in(edge.subject),
+                                   facet.fields().text("namespace").value_or(""));
             const auto created = core::parse_timestamp(facet.fields().text("created").value_or(""));
             if (!created) continue;
             const std::int64_t hundredths = (wall_millis - to_millis(*created)) / 36'000;
@@ -73,22 +83,41 @@ void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t w
         }
     }
     fields["uid"] = edge.object_id;
-    log_event("orphaned_pod_detected", fields);
+    return fields;
 }
 
-void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wall_millis) {
+}  // namespace
+
+void log_finding(const std::vector<policy::Event>& events, const FindingEdge& edge,
+                 const Subject* subject, std::int64_t wall_millis) {
+    if (!edge.opened) return;
+    for (const policy::Event& event : events) {
+        if (event.rule != edge.rule || event.on != policy::Event::On::kFound) continue;
+        log_event(event.name, found_fields(event.of_pods, edge, subject, wall_millis));
+    }
+}
+
+void log_outcome(const std::vector<policy::Event>& events, const Command& command,
+                 const Outcome& outcome, std::int64_t wall_millis) {
+    const Target& target = command.draft.target;
     log_event("command_ended", {{"command_id", to_hex(command.id)},
                                 {"rule", command.rule},
                                 {"subject", command.subject},
                                 {"action", name_of(command.draft.action.kind)},
-                                {"target", command.draft.target.object_id},
+                                {"target", target.object_id},
                                 {"outcome", name_of(outcome.kind)},
                                 {"detail", outcome.detail}});
-    if (command.rule != "orphaned_pod" || outcome.kind != OutcomeKind::kDone) return;
-    log_event("orphaned_pod_deleted", {{"pod_name", command.draft.target.name},
-                                       {"namespace", command.draft.target.name_space},
-                                       {"uid", command.draft.target.object_id},
-                                       {"duration_ms", wall_millis - to_millis(command.issued)}});
+    if (outcome.kind != OutcomeKind::kDone) return;
+    for (const policy::Event& event : events) {
+        if (event.rule != command.rule || event.on != policy::Event::On::kDone) continue;
+        const bool pod = command.draft.action.kind == Action::Kind::kDeletePod;
+        const std::string_view name =
+            pod || !target.name.empty() ? std::string_view(target.name) : name_in(command.subject);
+        Json fields = object_fields(pod, name, target.name_space);
+        fields["uid"] = target.object_id;
+        fields["duration_ms"] = wall_millis - to_millis(command.issued);
+        log_event(event.name, fields);
+    }
 }
 
 void log_request(const Request& request, const std::string& policy) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/model/command.h"
+#include "engine/model/exports.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/request.h"
 #include "engine/model/subject.h"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trueup::apps {
 
@@ -25,11 +27,14 @@ void log_event(std::string_view event, const nlohmann::ordered_json& fields);
 /// A payload that log_event made: its members, without the braces. Empty: it is a plain message.
 std::string_view event_members(std::string_view payload);
 
-/// `orphaned_pod_detected`, when this edge is the first one of an orphan. `subject` may be nullptr.
-void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t wall_millis);
+/// The policy's events of what is found, when this edge is the first one of a finding. `subject`
+/// may be nullptr.
+void log_finding(const std::vector<policy::Event>& events, const FindingEdge& edge,
+                 const Subject* subject, std::int64_t wall_millis);
 
-/// `command_ended`; and `orphaned_pod_deleted`, when it is that.
-void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wall_millis);
+/// `command_ended`; and the policy's events of what is done, when it was.
+void log_outcome(const std::vector<policy::Event>& events, const Command& command,
+                 const Outcome& outcome, std::int64_t wall_millis);
 
 /// `request`: what somebody asked of the engine, and who.
 void log_request(const Request& request, const std::string& policy);

@@ -53,6 +53,7 @@ struct HostSettings {
     std::shared_ptr<ConfigWatch> configuration;
     std::size_t memory_bytes = std::size_t{512} << 20U;
     Settings policy;
+    policy::Exports exports;                                     ///< of its text
     std::int32_t partitions = 1;                                 ///< of every topic
     std::vector<PartitionNumber> shards = {PartitionNumber(0)};  ///< that run here
     bool lead = true;  ///< false: they fold and emit nothing

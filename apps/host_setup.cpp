@@ -81,8 +81,9 @@ void Host::add_executors(ExecutorSpec spec) {
         spdlog::warn("command {}@{} is parked (a dead letter): {}", called(parked.partition),
                      parked.offset.value(), parked.reason);
     };
-    settings.on_outcome = [](const Command& command, const Outcome& outcome) {
-        log_outcome(command, outcome, ports::system_clock().wall_millis());
+    settings.on_outcome = [this](const Command& command, const Outcome& outcome) {
+        log_outcome(settings_.exports.events, command, outcome,
+                    ports::system_clock().wall_millis());
     };
     dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, executors_.sources, settings);
 }
@@ -118,11 +119,12 @@ ShardHostSettings Host::shard_settings(PartitionNumber index) {
     shard.request_keys = request_keys_;
     shard.command_keys = command_keys_;
     host.called = called(index);
+    host.events = settings_.exports.events;
     shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
         findings_.take(edge);
         // Told once more at a start, of a finding that was found by an earlier process.
         if (subject == nullptr) return;
-        log_finding(edge, subject, ports::system_clock().wall_millis());
+        log_finding(settings_.exports.events, edge, subject, ports::system_clock().wall_millis());
     };
     if (shards_.empty()) shard.on_settings = say_loosened(settings_.policy);  // of all shards
     return host;

@@ -258,6 +258,7 @@ void Host::add_health(api::Snapshot& view, const Source& source) const {
 void Host::add_itself(api::Snapshot& view) const {
     view.version = kVersion;
     view.policy = policy();
+    view.exports = settings_.exports;
     view.left_out = left_out();
     view.starting = starting();
     if (settings_.configuration) view.configuration = settings_.configuration->sentence();

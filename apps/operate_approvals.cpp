@@ -30,6 +30,17 @@ std::vector<Json> approvable(const Json& page) {
     return all;
 }
 
+/// Leaves what is done by one deletion and nothing else.
+void keep_deletions(Json& page) {
+    Json kept = Json::array();
+    for (Json& finding : page["findings"]) {
+        const std::string does = text(finding, "does");
+        const bool deletes = does.starts_with("delete ") && does.find(',') == std::string::npos;
+        if (deletes) kept.push_back(std::move(finding));
+    }
+    page["findings"] = std::move(kept);
+}
+
 /// Approves what waits on this page, as it was seen there: what came up since does not slip in.
 int approve_seen(const EngineClient& engine, const Json& page, const std::vector<Json>& waiting,
                  const OperateOptions& options) {
@@ -64,9 +75,10 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
 /// Shows what waits, asks, and approves it.
 int approve_listed(const EngineClient& engine, const OperateOptions& options,
                    const std::string& question, const std::string& refused,
-                   const std::string& otherwise) {
-    const Result<Json> page = list_findings(engine, options);
+                   const std::string& otherwise, bool deletions_only = false) {
+    Result<Json> page = list_findings(engine, options);
     if (!page) return complain(page.error().what);
+    if (deletions_only) keep_deletions(*page);
     if (const auto hidden = not_shown(*page); hidden > 0) {
         return complain(
             fmt::format("{} more findings are open than can be shown, and only what is shown is "
@@ -119,13 +131,13 @@ int run_findings_approve(const OperateOptions& options) {
 int run_cleanup(const OperateOptions& options) {
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
-    OperateOptions orphans = options;
-    orphans.rule = "orphaned_pod";
-    orphans.limit = kAll;
-    if (orphans.comment.empty()) orphans.comment = "cleanup";
-    return approve_listed(*engine, orphans, "Delete these {} pods?", "nothing was deleted",
-                          "no orphan waits for an approval; those in their grace will, if the mode "
-                          "of orphaned_pod is approve");
+    OperateOptions all = options;
+    all.limit = kAll;
+    if (all.comment.empty()) all.comment = "cleanup";
+    return approve_listed(*engine, all, "Delete these {} objects?", "nothing was deleted",
+                          "no deletion waits for an approval; what is in its grace will, if the "
+                          "mode of its rule is approve",
+                          true);
 }
 
 }  // namespace trueup::apps

@@ -82,6 +82,7 @@ Result<HostSettings> settings_of(const config::Config& policy, const ProcessOpti
     settings.retention.journal = policy.retention.journal;
     settings.retention.log_bytes = policy.retention.log_bytes;
     settings.policy = config::policy_settings(policy);
+    settings.exports = policy.policies.front().exports;
     if (options.enable_all) settings.policy.enabled_by = kCommandLine;
     become_next_build(settings.policy);
     settings.alone = !policy.kafka;

@@ -2,16 +2,17 @@
 #pragma once
 
 #include "engine/core/meta.h"
+#include "engine/model/exports.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace trueup::apps {
 
-/// `reconciliation_pass_completed`, once for each pass.
+/// `reconciliation_pass_completed`, once for each pass, with the fields that the policy asks for.
 class PassLog {
   public:
-    void look(const core::Meta& meta);
+    void look(const core::Meta& meta, const std::vector<policy::Event>& events);
 
   private:
     std::uint64_t completed_ = 0;

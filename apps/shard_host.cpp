@@ -47,7 +47,7 @@ void ShardHost::add_loop() {
     runtime::ShardLoopSettings settings;
     settings.on_quiet = [this](const runtime::ShardStatus& status,
                                const std::vector<std::string>& wanted) {
-        if (loop_->fatal().empty()) passes_.look(status.meta);
+        if (loop_->fatal().empty()) passes_.look(status.meta, settings_.events);
         settings_.on_quiet(status, wanted);
     };
     settings.on_settings = settings_.on_settings;

@@ -25,9 +25,10 @@ namespace trueup::apps {
 
 struct ShardHostSettings {
     runtime::ShardSettings shard;
-    std::string called;       ///< what lines of the log call it
-    std::string rows;         ///< folder of the projection
-    std::string checkpoints;  ///< folder of the checkpoints
+    std::string called;                 ///< what lines of the log call it
+    std::vector<policy::Event> events;  ///< of the policy, in the log
+    std::string rows;                   ///< folder of the projection
+    std::string checkpoints;            ///< folder of the checkpoints
     std::size_t store_bytes = 0;
     Millis checkpoint_every{};
     std::size_t checkpoints_kept = 3;

@@ -44,6 +44,11 @@ Shared<policy::Policy> shipped(std::string_view name) {
     return found == all().end() ? Shared<policy::Policy>() : found->second;
 }
 
+policy::Exports shipped_exports(std::string_view name) {
+    const auto found = all_shipped_exports().find(name);
+    return found == all_shipped_exports().end() ? policy::Exports() : found->second;
+}
+
 Topic topic_of(policy::Kind kind) {
     switch (kind) {
         case policy::Kind::kPod:

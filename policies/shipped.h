@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include "engine/model/exports.h"
 #include "engine/model/settings.h"
 
 #include <string>
@@ -16,6 +17,9 @@ const std::vector<std::string>& shipped_names();
 
 /// Empty: none of that name is shipped.
 Shared<policy::Policy> shipped(std::string_view name);
+
+/// What it calls what it finds and counts; nothing where none of that name is shipped.
+policy::Exports shipped_exports(std::string_view name);
 
 /// The shipped policy of that name as it is usually set, with one source for each role that it
 /// cannot do without, under the role's name. Rules are in `mode`, but for those that their file

@@ -6,6 +6,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/shared.h"
 #include "engine/base/time.h"
+#include "engine/model/exports.h"
 #include "engine/model/rule.h"
 #include "engine/model/settings.h"
 
@@ -22,6 +23,7 @@ struct PolicyConfig {
     std::string name;
     std::string file;             ///< where its text was read; empty: this binary carries it
     Shared<policy::Policy> text;  ///< in which roles have the keys that `keys` says
+    policy::Exports exports;      ///< names for dashboards and log readers
     std::map<std::string, std::string, std::less<>> roles;  ///< the source of each that has one
     std::vector<RuleSettings> rules;        ///< one for each rule of the text, in its order
     std::vector<Window> windows;            ///< none: always

@@ -61,7 +61,8 @@ bool PolicyReader::read_head(const Tree& tree) {
     policy_.stale_after = top.duration("stale_after", policy_.stale_after);
     top.require("roles", "roles: {pods: {kind: pod, key: name}}");
     top.require("rules", "rules: {my_rule: {finds: …, when: {…}, do: report}}");
-    for (const char* key : {"roles", "conditions", "counts", "ledger", "requests", "rules"}) {
+    for (const char* key :
+         {"roles", "conditions", "counts", "ledger", "requests", "rules", "metrics", "events"}) {
         top.take_tree(key);
     }
     top.finish();
@@ -87,6 +88,7 @@ void PolicyReader::read(const Tree& tree) {
         terms_.flaw(tree.line,
                     fmt::format("rules: {} are more than {}", policy_.rules.size(), kMostRules));
     }
+    read_exports(tree);
 }
 
 bool PolicyReader::said(Section& section, std::string_view key, std::string_view word) {
@@ -126,7 +128,9 @@ Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_n
     PolicyLines lines;
     Problems problems(file_name);
     Problems warnings(file_name);
-    PolicyReader(made.policy, lines, problems).read(*tree);
+    PolicyReader reader(made.policy, lines, problems);
+    reader.read(*tree);
+    made.exports = reader.exports();
     // What rests on a part that could not be read would be said of something that is not there.
     if (problems.none()) check_policy(made.policy, lines, problems, warnings);
     if (!problems.none()) return Error{Next::kStop, Code::kConfiguration, problems.text()};

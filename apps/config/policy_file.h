@@ -4,6 +4,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/result.h"
+#include "engine/model/exports.h"
 #include "engine/model/rule.h"
 
 #include <map>
@@ -17,8 +18,9 @@ inline constexpr std::size_t kMostPolicyBytes = std::size_t{256} * 1024;
 
 struct PolicyFile {
     policy::Policy policy;
-    Hash128 digest;        ///< of the text
-    std::string warnings;  ///< `file:line: sentence`, one a line; may be empty
+    policy::Exports exports;  ///< which are no part of it
+    Hash128 digest;           ///< of the text
+    std::string warnings;     ///< `file:line: sentence`, one a line; may be empty
     /// Where what stands: `rules.orphaned_pod.when`, an element of a list as `do[1]` → its line.
     std::map<std::string, int> lines;
 };

@@ -1,11 +1,13 @@
 // Reads the tree of a policy file into the policy that it means. Not for other users than
-// policy_file.h; its parts are in policy_roles.cpp, policy_conditions.cpp and policy_rules.cpp.
+// policy_file.h; its parts are in policy_roles.cpp, policy_conditions.cpp, policy_rules.cpp and
+// policy_exports.cpp.
 #pragma once
 
 #include "apps/config/policy_lines.h"
 #include "apps/config/policy_terms.h"
 #include "apps/config/section.h"
 #include "apps/config/tree.h"
+#include "engine/model/exports.h"
 #include "engine/model/rule.h"
 
 #include <optional>
@@ -23,6 +25,8 @@ class PolicyReader {
         : policy_(policy), lines_(lines), problems_(problems), terms_(policy, problems) {}
 
     void read(const Tree& tree);
+    /// What is no part of the policy.
+    const policy::Exports& exports() const { return exports_; }
 
   private:
     /// What stands above the parts; false where there is nothing to read.
@@ -65,6 +69,15 @@ class PolicyReader {
                                                                       int line,
                                                                       const std::string& path);
 
+    // policy_exports.cpp
+    void read_exports(const Tree& tree);
+    void read_metric(const Tree& tree);
+    void read_counted_metric(Section& at, policy::Metric& metric);
+    void read_event(const Tree& tree);
+    static void check_known(Section& at, std::string_view key, std::string_view what,
+                            const std::vector<std::string>& known);
+    static std::size_t read_on(Section& at, const std::vector<std::string>& words);
+
     /// The entries of the map under `key`; notes what has no name that a policy may use.
     std::vector<const Tree*> named(const Tree& tree, std::string_view key);
     /// Does it have the key, whose one word this is?
@@ -78,6 +91,7 @@ class PolicyReader {
     PolicyLines& lines_;
     Problems& problems_;
     PolicyTerms terms_;
+    policy::Exports exports_;
 };
 
 }  // namespace trueup::config

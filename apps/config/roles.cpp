@@ -31,13 +31,14 @@ std::string lack(const policy::Role& role) {
 }
 
 /// Empty: there is none that could be read, which is noted.
-Shared<policy::Policy> shipped_text(Section& section) {
+Shared<policy::Policy> shipped_text(Section& section, PolicyConfig& policy) {
     section.take_tree("file");  // known where it is not there, too
     if (!section.require("use", "use: graph-instances, or file: FILE with a policy of your own")) {
         return {};
     }
     const std::string use = section.text("use");
     Shared<policy::Policy> text = policies::shipped(use);
+    policy.exports = policies::shipped_exports(use);
     if (text) return text;
     section.problem("use", fmt::format("is '{}', which this release does not carry; {}; or write "
                                        "file: FILE with a policy of your own",
@@ -71,6 +72,7 @@ Shared<policy::Policy> text_in_file(Section& section, const std::string& folder,
     for (std::string warning; std::getline(warnings, warning);) {
         policy.warnings.push_back(std::move(warning));
     }
+    policy.exports = std::move(read->exports);
     return Shared<policy::Policy>(std::move(read->policy));
 }
 
@@ -140,8 +142,8 @@ void read_keys(Section& section, PolicyConfig& policy, Problems& problems) {
 const char* named_by(const PolicyConfig& policy) { return policy.file.empty() ? "use" : "file"; }
 
 bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy) {
-    policy.text =
-        section.has("file") ? text_in_file(section, folder, config, policy) : shipped_text(section);
+    policy.text = section.has("file") ? text_in_file(section, folder, config, policy)
+                                      : shipped_text(section, policy);
     if (!policy.text) return false;
     const Tree* roles = section.take_tree("roles");
     bool able = true;

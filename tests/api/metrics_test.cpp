@@ -1,6 +1,9 @@
-// Proves api/metrics.h: the names that dashboards of graph instances know (G18), from counters that
-// say what came of commands, not how often something was tried (T0.7).
+// Proves api/metrics.h, and policies/graph-instances.yaml: the names that dashboards of graph
+// instances know (G18), from counters that say what came of commands, not how often something was
+// tried (T0.7).
 #include "api/metrics.h"
+
+#include "policies/shipped.h"
 
 #include <gtest/gtest.h>
 
@@ -21,6 +24,7 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
                       rule("status_drift", 9, 2), rule("ttl_expired", 8, 7),
                       rule("inactive", 11, 10)};
     snapshot.policy = "graph-instances";
+    snapshot.exports = policies::shipped_exports("graph-instances");
     snapshot.passes = 12;
     snapshot.pass_seconds = 25.5;
     snapshot.pass_bounds_ms = {1'000, 10'000};
