@@ -59,23 +59,8 @@ std::string_view why(Reason reason) {
 
 }  // namespace
 
-TallyId count_of(const PlanRule& rule, const Subject& subject, const Finding& finding) {
-    if (finding.reason != Reason::kUncorrelatedRows) return kNoTally;
-    TallyId first = kNoTally;
-    for (const PlanCase& found : rule.cases) {
-        for (const TallyId count : found.asks) {
-            const bool awaited =
-                std::any_of(subject.waits.begin(), subject.waits.end(),
-                            [&](const Wait& wait) { return wait.none_of == count; });
-            if (awaited) return count;
-            if (first == kNoTally) first = count;
-        }
-    }
-    return first;
-}
-
 void explain(const PlanRule& rule, const Subject& subject, const Finding& finding, JournalTime now,
-             std::string_view count, std::string& text) {
+             std::string& text) {
     text = subject.name();
     text += ": ";
     text += rule.finds;
@@ -83,9 +68,9 @@ void explain(const PlanRule& rule, const Subject& subject, const Finding& findin
         text += "; ";
         text += name_of(finding.command->draft.action.kind);
         text += " ordered";
-    } else if (!count.empty()) {
+    } else if (finding.reason == Reason::kUncorrelatedRows && !finding.count.empty()) {
         text += "; waits until ";
-        text += count;
+        text += finding.count;
         text += " is 0, or for an approval";
     } else if (const std::string_view reason = why(finding.reason); !reason.empty()) {
         text += "; ";
@@ -107,7 +92,7 @@ void put_evidence(const Subject& subject, std::vector<Offset>& offsets) {
 }
 
 void fill_edge(const Meta& meta, const Plan& plan, const Subject& subject, const Finding& finding,
-               TallyId count, FindingEdge& edge) {
+               FindingEdge& edge) {
     const PlanRule& rule = plan.rules[finding.rule.value()];
     edge.id = finding.id;
     edge.policy = meta.settings.policy;
@@ -116,15 +101,15 @@ void fill_edge(const Meta& meta, const Plan& plan, const Subject& subject, const
     edge.object_id = finding.object_id;
     edge.state = finding.state;
     edge.reason = finding.reason;
-    edge.count_reason = plan.count_reason(count);
+    const bool waits = finding.reason == Reason::kUncorrelatedRows;
+    edge.count_reason = plan.count_reason(waits ? plan.tally(finding.count) : TallyId{kNoTally});
     edge.opened = false;
     edge.since = finding.since;
     edge.journal_id = meta.journal_id;
     edge.shard = meta.shard;
     edge.offset = finding.last_change;
     edge.command_id = finding.command ? std::optional(finding.command->id) : std::nullopt;
-    explain(rule, subject, finding, meta.now,
-            count == kNoTally ? std::string_view() : plan.tallies[count].name, edge.sentence);
+    explain(rule, subject, finding, meta.now, edge.sentence);
     put_evidence(subject, edge.evidence);
 }
 

@@ -14,24 +14,16 @@
 
 namespace trueup::core {
 
-/// The count for which the finding waits, by its subject's row; kNoTally: for none.
-///
-/// The row says what its subject waits for, not which rule does. All rules of a subject are judged
-/// together, so that of a rule's counts it is the first that the subject waits for.
-TallyId count_of(const PlanRule& rule, const Subject& subject, const Finding& finding);
-
-/// Writes one line for people into `text`: what was found and where it is now. `count` is the name
-/// of that for which it waits.
+/// Writes one line for people into `text`: what was found and where it is now.
 void explain(const PlanRule& rule, const Subject& subject, const Finding& finding, JournalTime now,
-             std::string_view count, std::string& text);
+             std::string& text);
 
 /// Puts the journal offsets of the facts that the subject's facets stand on, ascending.
 void put_evidence(const Subject& subject, std::vector<Offset>& offsets);
 
-/// Fills in what a subject's row says of a finding: its last edge. `count` is what count_of says,
-/// or who judges knows before the row does. Place and time of the record that made it are left to
-/// the caller, who may know more than the finding's `last_change`.
+/// Fills in what a subject's row says of a finding: its last edge. Place and time of the record
+/// that made it are left to the caller, who may know more than the finding's `last_change`.
 void fill_edge(const Meta& meta, const Plan& plan, const Subject& subject, const Finding& finding,
-               TallyId count, FindingEdge& edge);
+               FindingEdge& edge);
 
 }  // namespace trueup::core

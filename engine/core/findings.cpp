@@ -28,12 +28,11 @@ bool waits_for_approval(const Finding& finding) {
 namespace {
 
 /// Is its reason the one that was approved, or were all?
-bool waits_for(const Plan& plan, const Subject& subject, const Finding& finding,
-               const Approval& approval) {
+bool waits_for(const Plan& plan, const Finding& finding, const Approval& approval) {
     if (approval.reason == Reason::kNone) return true;
     if (finding.reason != approval.reason) return false;
     if (approval.count_reason.empty()) return true;
-    const TallyId count = count_of(plan.rules[finding.rule.value()], subject, finding);
+    const TallyId count = plan.tally(finding.count);
     return count != kNoTally && plan.tallies[count].reason == approval.count_reason;
 }
 
@@ -59,6 +58,7 @@ void Findings::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis 
     finding.command = command;
     finding.state = FindingState::kCommanded;
     finding.reason = Reason::kNone;
+    finding.count.clear();
     finding.emit_again = meta_.now + meta_.settings.emit_again;
     ++meta_.rules[finding.rule.value()].commands;
     ++meta_.outbox;
@@ -100,14 +100,16 @@ Finding& Findings::open(Entry& entry, RuleNumber rule, std::string_view object_i
     return *findings.insert(place, std::move(fresh));
 }
 
-void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason, TallyId count) {
+void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason, std::string_view count) {
     const bool fresh = finding.state == FindingState::kUnspecified;
-    if (!fresh && finding.reason == reason && finding.state != FindingState::kCommanded) return;
+    const bool same = finding.reason == reason && finding.count == count;
+    if (!fresh && same && finding.state != FindingState::kCommanded) return;
     // Backing off after a failure is the better explanation until it is over.
     if (finding.emit_again > meta_.now && !fresh) return;
     finding.state = state_of(reason);
     finding.reason = reason;
-    note_edge(entry, finding, count);
+    finding.count = count;
+    note_edge(entry, finding);
 }
 
 void Findings::resolve(Entry& entry, std::size_t index, Reason reason) {
@@ -120,11 +122,11 @@ void Findings::resolve(Entry& entry, std::size_t index, Reason reason) {
     --meta_.open_findings;
 }
 
-void Findings::note_edge(Entry& entry, Finding& finding, TallyId count) {
+void Findings::note_edge(Entry& entry, Finding& finding) {
     const bool opened = finding.last_change < kFirstOffset;
     finding.last_change = record_.offset;
     FindingEdge& edge = report_.findings.add();
-    fill_edge(meta_, *state_.plan, entry.subject, finding, count, edge);
+    fill_edge(meta_, *state_.plan, entry.subject, finding, edge);
     edge.opened = opened;
     edge.index = index_++;
     edge.append_time = record_.append_time;
@@ -137,8 +139,8 @@ std::uint32_t Findings::approve(Entry& entry, const Approval& approval,
     std::uint32_t count = 0;
     for (Finding& finding : entry.subject.findings) {
         const bool moved = finding.last_change > approval.offset;
-        const bool meant = is_about(finding, approval.rule, only) &&
-                           waits_for(*state_.plan, entry.subject, finding, approval);
+        const bool meant =
+            is_about(finding, approval.rule, only) && waits_for(*state_.plan, finding, approval);
         if (!meant || !waits_for_approval(finding)) continue;
         if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
         finding.approved = true;

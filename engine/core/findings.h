@@ -30,10 +30,10 @@ class Findings {
 
     /// The rule's finding about this object; a new one is told of with its first edge.
     Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
-    /// `count`: for which it waits, of kUncorrelatedRows.
-    void set_waiting(Entry& entry, Finding& finding, Reason reason, TallyId count = kNoTally);
+    /// `count`: for which it waits, of kUncorrelatedRows. Another one is news.
+    void set_waiting(Entry& entry, Finding& finding, Reason reason, std::string_view count = {});
     void resolve(Entry& entry, std::size_t index, Reason reason);
-    void note_edge(Entry& entry, Finding& finding, TallyId count = kNoTally);
+    void note_edge(Entry& entry, Finding& finding);
     void void_dismissals(Entry& entry);
 
     std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);

@@ -111,6 +111,13 @@ RuleNumber Plan::rule(std::string_view name) const {
     return kEveryRule;
 }
 
+TallyId Plan::tally(std::string_view name) const {
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+        if (tallies[i].name == name) return static_cast<TallyId>(i);
+    }
+    return kNoTally;
+}
+
 std::string_view Plan::count_reason(TallyId count) const {
     if (count == kNoTally) return {};
     const std::string_view reason = tallies[count].reason;

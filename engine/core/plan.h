@@ -90,6 +90,8 @@ struct Plan {
 
     /// kEveryRule: there is none of that name.
     RuleNumber rule(std::string_view name) const;
+    /// The first of that name; kNoTally: there is none.
+    TallyId tally(std::string_view name) const;
     /// FindingEdge::count_reason of what waits for this count; kNoTally: for none.
     std::string_view count_reason(TallyId count) const;
     /// Of the counts for which some rule waits, each once.

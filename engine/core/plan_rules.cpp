@@ -16,11 +16,12 @@ using policy::Verb;
 /// `delete pods, delete services, update rows`
 std::string told(const std::vector<policy::Case>& cases) {
     std::string text;
+    std::set<std::string> known;
     for (const policy::Case& each : cases) {
         for (const policy::Step& step : each.steps) {
             if (step.verb == Verb::kReport) continue;
             const std::string one = std::string(policy::name_of(step.verb)) + ' ' + step.role;
-            if (text.find(one) != std::string::npos) continue;
+            if (!known.insert(one).second) continue;
             text += text.empty() ? one : ", " + one;
         }
     }

@@ -103,6 +103,7 @@ void fields(A& a, Of<A, Finding>& finding) {
     a.text(finding.object_id);
     a.number(finding.state);
     a.number(finding.reason);
+    a.text(finding.count);
     a.time(finding.since);
     a.signed_number(finding.last_change);
     a.time(finding.emit_again);

@@ -74,6 +74,10 @@ std::string changed_rules(const Plan& before, const Plan& after) {
     return numbers;
 }
 
+bool same_view(const policy::Role& before, const policy::Role& after) {
+    return before.name == after.name && before.key == after.key;
+}
+
 }  // namespace
 
 std::string flaw_of(const Settings& settings, std::uint32_t newest) {
@@ -91,10 +95,9 @@ void adopt_meta(State& state, Meta meta) {
     if (!flaw.empty()) state.halted = "the journal of these rows" + flaw;
 }
 
-/// Of sources that left, and of those whose objects are filed by another key now: that is another
-/// view of the world, until it was listed anew.
-void SettingsInForce::forget_other_views(const Settings& former, const Settings& ours,
-                                         bool other_text) {
+/// Of sources that left, and of those that play another role now, or whose objects are filed by
+/// another key: that is another view of the world, until it was listed anew.
+void SettingsInForce::forget_other_views(const Settings& former, const Settings& ours) {
     const auto known = static_cast<SourceId>(former.sources.size());
     for (SourceId id = 0; id < known; ++id) {
         const Role was = former.sources[id].role;
@@ -105,9 +108,7 @@ void SettingsInForce::forget_other_views(const Settings& former, const Settings&
             continue;
         }
         // Each by the number that its role has in its own text: roles come and go before it.
-        const bool same_view = was != kNoRole && (!other_text || former.text->roles[was].key ==
-                                                                     ours.text->roles[is].key);
-        if (same_view) continue;
+        if (was != kNoRole && same_view(former.text->roles[was], ours.text->roles[is])) continue;
         sources_.forget_source(id);
         report_.wants_epoch.push_back(id);
     }
@@ -139,7 +140,7 @@ void SettingsInForce::take_settings(const Settings& settings) {
     std::string changed =
         former_plan == nullptr ? std::string() : changed_rules(*former_plan, *state_.plan);
     const bool other = former.text && (ours.text != former.text || !changed.empty());
-    forget_other_views(former, ours, other);
+    forget_other_views(former, ours);
     meta_.settings = std::move(ours);
     if (former_plan != nullptr) enablings_.note_texts(*former_plan, changed);
     enablings_.enable_by_settings();

@@ -30,7 +30,7 @@ class SettingsInForce {
     void take_settings(const Settings& settings);
 
   private:
-    void forget_other_views(const Settings& former, const Settings& ours, bool other_text);
+    void forget_other_views(const Settings& former, const Settings& ours);
     std::vector<RuleSettings> numbered(const std::vector<RuleSettings>& listed) const;
     std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed,
                                          std::vector<SourceState>& states) const;

@@ -55,11 +55,14 @@ void Verdicts::ask_approval(Entry& entry, Finding& finding, const Verdict& verdi
         finding.approved = false;
         state_.subjects.mark_dirty(entry);
     }
-    const bool asked_already = finding.state != FindingState::kUnspecified && finding.reason == why;
-    const TallyId count =
+    const TallyId waits_for =
         why == Reason::kUncorrelatedRows ? verdict.wait.none_of : TallyId{kNoTally};
+    const std::string_view count =
+        waits_for == kNoTally ? std::string_view() : state_.plan->tallies[waits_for].name;
+    const bool asked_already = finding.state != FindingState::kUnspecified &&
+                               finding.reason == why && finding.count == count;
     findings_.set_waiting(entry, finding, why, count);
-    if (other && asked_already) findings_.note_edge(entry, finding, count);
+    if (other && asked_already) findings_.note_edge(entry, finding);
 }
 
 void Verdicts::act(Entry& entry, Finding& finding, Verdict& verdict) {

@@ -33,6 +33,7 @@ struct Finding {
     std::string object_id;
     FindingState state = FindingState::kUnspecified;
     Reason reason = Reason::kNone;
+    std::string count;               ///< of kUncorrelatedRows: which of the policy's it waits for
     JournalTime since{};             ///< first detection; graces count from here
     Offset last_change = kNoOffset;  ///< journal offset of its last edge
     Boxed<Command> command;          ///< the one under way; its outcome is outstanding

@@ -75,9 +75,7 @@ void Shard::tell_findings(const Subject& subject) const {
     FindingEdge edge;
     for (const Finding& finding : subject.findings) {
         if (finding.dismissed) continue;
-        const core::PlanRule& rule = state_.plan->rules[finding.rule.value()];
-        core::fill_edge(state_.meta, *state_.plan, subject, finding,
-                        core::count_of(rule, subject, finding), edge);
+        core::fill_edge(state_.meta, *state_.plan, subject, finding, edge);
         edge.opened = true;  // for those who have heard nothing of it
         settings_.on_finding(edge, nullptr);
     }

@@ -84,6 +84,7 @@ TEST(CountReason, OfAnotherPolicyIsRefusedWithTheWordsOfThisOne) {
 TEST(CountReason, IsTheLaterOneOnceTheFirstCountIsNothing) {
     EXPECT_EQ(flaws(std::string(kBoth) + "201s row-gone - pk=1\n"
                                          "206s quiet\n"
+                                         "=> 201s confirmed orphan w-1 a: site_closed\n"
                                          "207s approve all reason=nameless_rows\n"
                                          "210s quiet\n"
                                          "=> nothing\n"

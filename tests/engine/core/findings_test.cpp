@@ -301,13 +301,13 @@ TEST(Findings, EveryReasonHasAWordAndASentence) {
         finding.reason = static_cast<Reason>(i);
         EXPECT_NE(name_of(finding.reason), "unknown") << i;
         std::string text;
-        core::explain(rule, subject, finding, JournalTime(90s), {}, text);
+        core::explain(rule, subject, finding, JournalTime(90s), text);
         EXPECT_GT(text.size(), std::string("wrapper-7: pod without an instance row; ").size()) << i;
         EXPECT_NE(text.find(" (for 90 s)"), std::string::npos) << text;
     }
     Finding plain;
     std::string text = "left over from before";
-    core::explain(rule, subject, plain, JournalTime{}, {}, text);
+    core::explain(rule, subject, plain, JournalTime{}, text);
     EXPECT_EQ(text, "wrapper-7: pod without an instance row");
 }
 

@@ -488,7 +488,7 @@ TEST(Rows, AReasonAndAnActionOfALaterBuildAreKept_C10) {
     EXPECT_EQ(*read, subject);
     EXPECT_EQ(name_of(finding.reason), "unknown");
     std::string text;
-    core::explain({}, *read, read->findings.front(), JournalTime{}, {}, text);
+    core::explain({}, *read, read->findings.front(), JournalTime{}, text);
     EXPECT_NE(text, "");
 }
 
