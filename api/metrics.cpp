@@ -136,7 +136,9 @@ bool add_export(MetricsPage& page, const policy::Exports& exports, const TallyVi
     bool any = false;
     for (const policy::Metric& metric : exports.metrics) {
         if (metric.count != tally.name) continue;
-        const Labels labels = tally.label.empty() ? Labels{} : Labels{{metric.label, tally.word}};
+        // The text in force may be another one than the file that names them.
+        const std::string& label = metric.label.empty() ? tally.label : metric.label;
+        const Labels labels = tally.label.empty() ? Labels{} : Labels{{label, tally.word}};
         page.gauge(metric.name, metric.help, static_cast<double>(tally.value), labels);
         any = true;
     }

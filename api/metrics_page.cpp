@@ -3,6 +3,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <limits>
+#include <utility>
 
 namespace trueup::api {
 
@@ -12,13 +13,16 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-MetricFamily& family(std::vector<MetricFamily>& page, std::string name, std::string help,
-                     MetricType type) {
+/// A page has one kind of each name. A second kind, which only a policy's own names can have, is
+/// left out: its value would be read as the first one's.
+void add(std::vector<MetricFamily>& page, const std::string& name, const std::string& help,
+         MetricType type, ClientMetric metric) {
     for (MetricFamily& known : page) {
-        if (known.name == name) return known;
+        if (known.name != name) continue;
+        if (known.type == type) known.metric.push_back(std::move(metric));
+        return;
     }
-    page.push_back({std::move(name), std::move(help), type, {}});
-    return page.back();
+    page.push_back({name, help, type, {std::move(metric)}});
 }
 
 ClientMetric labelled(const Labels& labels) {
@@ -43,14 +47,14 @@ void MetricsPage::gauge(const std::string& name, const std::string& help, double
                         const Labels& labels) {
     ClientMetric metric = of_common(labels);
     metric.gauge.value = value;
-    family(page_, name, help, MetricType::Gauge).metric.push_back(metric);
+    add(page_, name, help, MetricType::Gauge, std::move(metric));
 }
 
 void MetricsPage::counter(const std::string& name, const std::string& help, std::uint64_t value,
                           const Labels& labels) {
     ClientMetric metric = of_common(labels);
     metric.counter.value = static_cast<double>(value);
-    family(page_, name, help, MetricType::Counter).metric.push_back(metric);
+    add(page_, name, help, MetricType::Counter, std::move(metric));
 }
 
 void MetricsPage::histogram(const std::string& name, const std::string& help,
@@ -68,7 +72,7 @@ void MetricsPage::histogram(const std::string& name, const std::string& help,
     }
     metric.histogram.sample_count = total;
     metric.histogram.sample_sum = sum;
-    family(page_, name, help, MetricType::Histogram).metric.push_back(metric);
+    add(page_, name, help, MetricType::Histogram, std::move(metric));
 }
 
 std::string MetricsPage::text() const { return prometheus::TextSerializer().Serialize(page_); }

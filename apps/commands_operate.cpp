@@ -136,12 +136,16 @@ void add_why(CLI::App& app, Options& options, Chosen& chosen) {
 }
 
 void add_cleanup(CLI::App& app, Options& options, Chosen& chosen) {
-    CLI::App* cleanup =
-        add_operation(app, options, chosen, "cleanup",
-                      "Show what waits to be deleted, ask, and approve its deletion", run_cleanup);
+    CLI::App* cleanup = add_operation(
+        app, options, chosen, "cleanup",
+        "Show what a rule waits to delete, ask, and approve its deletion", run_cleanup);
     add_policy_name(*cleanup, options.operate, "default all");
+    cleanup->add_option("--rule", options.operate.rule,
+                        "The rule whose deletions are meant (default: the only one that waits)");
     cleanup->add_flag("--yes", options.operate.yes, "Do not ask");
-    add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
+    add_examples(
+        *cleanup, kAnswered,
+        {"trueup cleanup -c trueup.yaml", "trueup cleanup -c trueup.yaml --rule orphaned_pod"});
 }
 
 /// A command that is one request of that kind.

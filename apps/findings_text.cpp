@@ -3,9 +3,10 @@
 #include "apps/json_text.h"
 #include "apps/why_text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trueup::apps {
 
@@ -56,7 +57,46 @@ std::string place_text(const Json& page, const std::string& policy, const std::s
     return shards ? place + fmt::format("{:<6}", shard) : place;
 }
 
+/// Is it done by one deletion and nothing else?
+bool is_deletion(const Json& finding) {
+    const std::string does = text(finding, "does");
+    return does.starts_with("delete ") && does.find(',') == std::string::npos;
+}
+
 }  // namespace
+
+bool is_approvable(const Json& finding) {
+    // An engine of a build before does not say so itself.
+    const std::string reason = text(finding, "reason");
+    const bool known =
+        reason == "approval" || reason == "not_enabled" || reason == "uncorrelated_rows";
+    return finding.value("approvable", known);
+}
+
+Result<std::string> cleanup_rule(const Json& page, const std::string& named) {
+    std::set<std::string> rules;
+    for (const Json& finding : page["findings"]) {
+        if (is_approvable(finding) && is_deletion(finding)) rules.insert(text(finding, "rule"));
+    }
+    const auto refused = [](std::string why) {
+        return Error{Next::kStop, Code::kInvalid, std::move(why)};
+    };
+    if (named.empty() && rules.size() > 1) {
+        return refused(
+            fmt::format("deletions of {} rules wait ({}), and a cleanup is of one; "
+                        "write --rule {}",
+                        rules.size(), fmt::join(rules, ", "), *rules.begin()));
+    }
+    const std::string rule = named.empty() && !rules.empty() ? *rules.begin() : named;
+    for (const Json& finding : page["findings"]) {
+        if (text(finding, "rule") != rule || is_deletion(finding)) continue;
+        return refused(
+            fmt::format("{} does more than one deletion ({}); write findings approve "
+                        "--rule {}",
+                        rule, text(finding, "does"), rule));
+    }
+    return rule;
+}
 
 std::string handle_of(const Json& finding) {
     return text(finding, "id").substr(0, 8) + "@" +

@@ -1,6 +1,8 @@
 // Findings as people read them on the command line.
 #pragma once
 
+#include "engine/base/result.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -17,6 +19,12 @@ std::string handle_of(const FindingsJson& finding);
 bool several_journals(const FindingsJson& page);
 /// Findings that match and are not on the page.
 std::uint64_t not_shown(const FindingsJson& page);
+/// Does it wait for an operator, and for nothing else?
+bool is_approvable(const FindingsJson& finding);
+/// The rule that a cleanup is of: `named`, or the only one whose deletions wait on the page; empty:
+/// none waits. An answer is about one rule, since many are approved by its name: of several, and of
+/// one that does more than delete, the error says what to write.
+Result<std::string> cleanup_rule(const FindingsJson& page, const std::string& named);
 /// A page of them; `filtered`: there may be others that do not match.
 void print_findings(const FindingsJson& page, bool filtered);
 /// Both sides, the evidence and the command: what an operator looks at before an approval.

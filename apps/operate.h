@@ -41,7 +41,7 @@ int run_findings_dismiss(const OperateOptions& options);
 /// One request of this kind (`pause`, `resume`, `hold`, `release`, `reconcile`, `terminate`,
 /// `request`).
 int run_request(const OperateOptions& options, const std::string& kind);
-/// G16: shows the orphans that are there, asks, and approves their deletion.
+/// G16: shows what one rule waits to delete, asks, and approves its deletion.
 int run_cleanup(const OperateOptions& options);
 
 }  // namespace trueup::apps

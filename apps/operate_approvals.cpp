@@ -21,24 +21,12 @@ using Json = EngineClient::Json;
 constexpr std::size_t kOneByOne = 100;  // findings that are approved by a request each
 constexpr std::uint64_t kAll = 20'000;  // more are never kept
 
-/// The findings of the page that wait for an operator, and for nothing else.
 std::vector<Json> approvable(const Json& page) {
     std::vector<Json> all;
     for (const Json& finding : page["findings"]) {
-        if (finding.value("approvable", false)) all.push_back(finding);
+        if (is_approvable(finding)) all.push_back(finding);
     }
     return all;
-}
-
-/// Leaves what is done by one deletion and nothing else.
-void keep_deletions(Json& page) {
-    Json kept = Json::array();
-    for (Json& finding : page["findings"]) {
-        const std::string does = text(finding, "does");
-        const bool deletes = does.starts_with("delete ") && does.find(',') == std::string::npos;
-        if (deletes) kept.push_back(std::move(finding));
-    }
-    page["findings"] = std::move(kept);
 }
 
 /// Approves what waits on this page, as it was seen there: what came up since does not slip in.
@@ -75,10 +63,9 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
 /// Shows what waits, asks, and approves it.
 int approve_listed(const EngineClient& engine, const OperateOptions& options,
                    const std::string& question, const std::string& refused,
-                   const std::string& otherwise, bool deletions_only = false) {
-    Result<Json> page = list_findings(engine, options);
+                   const std::string& otherwise) {
+    const Result<Json> page = list_findings(engine, options);
     if (!page) return complain(page.error().what);
-    if (deletions_only) keep_deletions(*page);
     if (const auto hidden = not_shown(*page); hidden > 0) {
         return complain(
             fmt::format("{} more findings are open than can be shown, and only what is shown is "
@@ -134,10 +121,14 @@ int run_cleanup(const OperateOptions& options) {
     OperateOptions all = options;
     all.limit = kAll;
     if (all.comment.empty()) all.comment = "cleanup";
+    const Result<Json> page = list_findings(*engine, all);
+    if (!page) return complain(page.error().what);
+    const Result<std::string> rule = cleanup_rule(*page, all.rule);
+    if (!rule) return complain(rule.error().what);
+    all.rule = *rule;
     return approve_listed(*engine, all, "Delete these {} objects?", "nothing was deleted",
                           "no deletion waits for an approval; what is in its grace will, if the "
-                          "mode of its rule is approve",
-                          true);
+                          "mode of its rule is approve");
 }
 
 }  // namespace trueup::apps

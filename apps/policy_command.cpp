@@ -86,10 +86,11 @@ void check_shards(const std::string& path, const config::PolicyFile& file, const
     for (const policy::Rule& rule : file.policy.rules) {
         for (const policy::Case& each : rule.cases) {
             if (each.ask_while.empty()) continue;
-            checked.errors.push_back(fmt::format(
+            // Whether it acts there is the configuration's to say, and to be refused for.
+            checked.warnings.push_back(fmt::format(
                 "{}:{}: {}: it asks while {} is not 0, and a count holds within one shard only, "
-                "but {} has {} of them (one_shard); write bus.kafka.partitions: 1 there, or take "
-                "ask_while out",
+                "but {} has {} of them (one_shard); where it is to act write "
+                "bus.kafka.partitions: 1 there, or take ask_while out",
                 path, line_of(file, rule.name), rule.name, enumerate(each.ask_while, "or"),
                 shards.config, shards.count));
             break;

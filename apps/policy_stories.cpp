@@ -16,6 +16,7 @@ void add_commanded(const std::string& path, std::set<std::string>& rules) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
+        if (!(words >> std::ws) || words.peek() != '=') continue;
         for (std::string word; words >> word;) {
             if (word == "commanded" && words >> word) rules.insert(word);
         }

@@ -200,8 +200,11 @@ void PolicyChecks::check_overlaps() {
     for (const Overlap& overlap : overlaps(policy_)) {
         rule_ = &policy_.rules[overlap.rule];
         index_ = overlap.index;
-        if (overlap.role.empty() || acknowledged("overlap")) continue;
-        const std::string& other = policy_.rules[overlap.other].name;
+        const policy::Rule& second = policy_.rules[overlap.other];
+        const bool there = std::binary_search(second.acknowledge.begin(), second.acknowledge.end(),
+                                              std::string("overlap"));
+        if (overlap.role.empty() || acknowledged("overlap") || there) continue;
+        const std::string& other = second.name;
         warn(
             fmt::format("{} may be found of the same subject, and each changes {} in its own way: "
                         "the first command wins (overlap); let one of them exclude what the other "

@@ -22,9 +22,11 @@ bool is_taken_metric(std::string_view name) {
 }
 
 bool is_taken_event(std::string_view name) {
-    constexpr std::array<std::string_view, 8> kOwn{
+    // Of an event's own members, too: a name with `on: reconcile` becomes one.
+    constexpr std::array<std::string_view, 12> kOwn{
         "started",  "request", "command_ended", "reconciliation_pass_completed",
-        "stopping", "stopped", "policy",        "duration_seconds"};
+        "stopping", "stopped", "policy",        "duration_seconds",
+        "event",    "time",    "level",         "message"};
     return std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end();
 }
 
@@ -103,6 +105,10 @@ void PolicyReader::read_metric(const Tree& tree) {
         if (at.has("label")) at.problem("label", "is only for a count by a field; leave it out");
     } else {
         read_counted_metric(at, metric);
+    }
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    if (std::any_of(metric.help.begin(), metric.help.end(), is_control)) {
+        at.problem("help", "has a line break or a tab; write one line");
     }
     if (metric.help.empty()) {
         metric.help = metric.count.empty() ? "Findings of the rule " + metric.rule + "."

@@ -92,12 +92,32 @@ void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
     }
 }
 
+/// A page has one kind of each metric: that of the policy that stands first.
+void warn_of_metrics(const PolicyConfig& first, const PolicyConfig& later,
+                     std::vector<std::string>& all) {
+    for (const policy::Metric& metric : later.exports.metrics) {
+        for (const policy::Metric& known : first.exports.metrics) {
+            if (metric.name != known.name || metric.rule.empty() == known.rule.empty()) continue;
+            all.push_back(fmt::format(
+                "the metric {} is a {} in policy {} and a {} in {}, which is not exported; write "
+                "another name in one of their files",
+                metric.name, known.rule.empty() ? "gauge" : "counter", first.name,
+                metric.rule.empty() ? "gauge" : "counter", later.name));
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> warnings(const Config& config) {
     std::vector<std::string> all;
     for (const SourceConfig& source : config.sources) warn_of_source(source, config, all);
     for (const PolicyConfig& policy : config.policies) warn_of_policy(policy, all);
+    for (std::size_t i = 0; i < config.policies.size(); ++i) {
+        for (std::size_t later = i + 1; later < config.policies.size(); ++later) {
+            warn_of_metrics(config.policies[i], config.policies[later], all);
+        }
+    }
     for (const ExecutorConfig& executor : config.executors) {
         if (executor.rows) warn_of_login(*executor.rows, "executors.update_row", all);
     }

@@ -18,6 +18,29 @@ RuleView rule(const std::string& name, std::uint64_t detected, std::uint64_t men
     return view;
 }
 
+// The gauge of another policy went into the counter's family, and was shown as 0.
+TEST(Metrics, AnotherKindOfANameIsLeftOut) {
+    Snapshot first;
+    first.policy = "a";
+    first.rules = {rule("dead", 6, 5)};
+    first.exports.metrics = {{"workers", "Dead ones.", "dead"}};
+    Snapshot second;
+    second.policy = "b";
+    second.tallies = {{"idle", {}, {}, 7}};
+    second.exports.metrics = {{"workers", "Idle ones.", {}, {}, "idle"}};
+    const std::string text = metrics_text({first, second});
+    EXPECT_NE(text.find("\nworkers{policy=\"a\"} 6\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("workers{policy=\"b\"}"), std::string::npos) << text;
+}
+
+// A label without a name made Prometheus drop the whole page.
+TEST(Metrics, ACountByAFieldHasALabelWhateverTheFileSays) {
+    Snapshot snapshot;
+    snapshot.tallies = {{"idle", "zone", "eu", 7}};
+    snapshot.exports.metrics = {{"workers", "Idle ones.", {}, {}, "idle"}};
+    EXPECT_NE(metrics_text({snapshot}).find("\nworkers{zone=\"eu\"} 7\n"), std::string::npos);
+}
+
 TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
     Snapshot snapshot;
     snapshot.rules = {rule("orphaned_pod", 6, 5), rule("missing_pod", 4, 3),

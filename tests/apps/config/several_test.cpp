@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -88,6 +89,21 @@ TEST(ConfigSeveral, TwoOfOneNameWouldHaveOneJournal) {
               "trueup.yaml:20: policies[1].name is 'eu', and another policy is 'eu" + rest);
     EXPECT_EQ(flaws(with(with(two(), "name: us", "name: e.u"), "name: eu", "name: e_u")),
               "trueup.yaml:20: policies[1].name is 'e.u', and another policy is 'e_u" + rest);
+}
+
+TEST(ConfigSeveral, AMetricOfTwoKindsIsWarnedOf) {
+    Config config = parsed(two());
+    policy::Metric metric;
+    metric.name = "workers";
+    metric.rule = "orphaned_pod";
+    config.policies[0].exports.metrics = config.policies[1].exports.metrics = {metric};
+    EXPECT_EQ(warnings(config).size(), warnings(parsed(two())).size());
+    config.policies[1].exports.metrics[0].rule.clear();
+    const std::vector<std::string> said = warnings(config);
+    EXPECT_NE(std::find(said.begin(), said.end(),
+                        "the metric workers is a counter in policy eu and a gauge in us, which is "
+                        "not exported; write another name in one of their files"),
+              said.end());
 }
 
 TEST(ConfigSeveral, EachHasAShareThatSuffices) {
