@@ -18,16 +18,30 @@ RuleView rule(const std::string& name, std::uint64_t detected, std::uint64_t men
     return view;
 }
 
+policy::Metric of_rule(const std::string& name, const std::string& rule) {
+    policy::Metric metric;
+    metric.name = name;
+    metric.rule = rule;
+    return metric;
+}
+
+policy::Metric of_count(const std::string& name, const std::string& count) {
+    policy::Metric metric;
+    metric.name = name;
+    metric.count = count;
+    return metric;
+}
+
 // The gauge of another policy went into the counter's family, and was shown as 0.
 TEST(Metrics, AnotherKindOfANameIsLeftOut) {
     Snapshot first;
     first.policy = "a";
     first.rules = {rule("dead", 6, 5)};
-    first.exports.metrics = {{"workers", "Dead ones.", "dead"}};
+    first.exports.metrics = {of_rule("workers", "dead")};
     Snapshot second;
     second.policy = "b";
     second.tallies = {{"idle", {}, {}, 7}};
-    second.exports.metrics = {{"workers", "Idle ones.", {}, {}, "idle"}};
+    second.exports.metrics = {of_count("workers", "idle")};
     const std::string text = metrics_text({first, second});
     EXPECT_NE(text.find("\nworkers{policy=\"a\"} 6\n"), std::string::npos) << text;
     EXPECT_EQ(text.find("workers{policy=\"b\"}"), std::string::npos) << text;
@@ -37,7 +51,7 @@ TEST(Metrics, AnotherKindOfANameIsLeftOut) {
 TEST(Metrics, ACountByAFieldHasALabelWhateverTheFileSays) {
     Snapshot snapshot;
     snapshot.tallies = {{"idle", "zone", "eu", 7}};
-    snapshot.exports.metrics = {{"workers", "Idle ones.", {}, {}, "idle"}};
+    snapshot.exports.metrics = {of_count("workers", "idle")};
     EXPECT_NE(metrics_text({snapshot}).find("\nworkers{zone=\"eu\"} 7\n"), std::string::npos);
 }
 

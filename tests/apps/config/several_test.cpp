@@ -1,5 +1,6 @@
 // Proves apps/config/several.cpp: several policies of one file stay out of each other's way, and
 // one that is wrong leaves the others alone.
+#include "apps/config/describe.h"
 #include "tests/apps/config/support.h"
 #include "tests/support/temp_dir.h"
 

@@ -630,13 +630,14 @@ TEST(Guard, Guard_rewind_by_versions_OneThatNobodySawIsKnownAllTheSame) {
 }
 
 // ADR 23: a source that left the configuration says nothing any more.
-TEST(Guard, Guard_who_left_says_nothing_ItIsUnknownWhenItComesBack) {
+TEST(Guard, Guard_who_left_says_nothing_ItIsUnknownAndStaysSoWhenItComesBack) {
     Settings with = graph_settings();
     with.sources.push_back({"services", Topic::kChangesResources, 2, {}, 0});
     JournalScript s(with);
     s.all_known();
     s.known("services");
     s.put_in_force(graph_settings());
+    EXPECT_FALSE(s.source("services").known);
     s.put_in_force(with);
     EXPECT_FALSE(s.source("services").known);
 }
