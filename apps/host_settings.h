@@ -5,6 +5,7 @@
 #include "apps/secrets.h"
 #include "engine/base/id.h"
 #include "engine/base/time.h"
+#include "engine/model/exports.h"
 #include "engine/model/headers.h"
 #include "engine/model/settings.h"
 #include "engine/model/topic.h"
