@@ -37,13 +37,14 @@ void Enablings::note_texts(const Plan& former, const std::string& changed) {
     }
 }
 
-/// What the command line enables, it enables unseen. What a person took back stays so.
+/// What the command line enables, it enables unseen. What a person took back stays so, whatever it
+/// means by now.
 void Enablings::enable_by_settings() {
     if (meta_.settings.enabled_by.empty()) return;
     for (std::size_t rule = 0; rule < meta_.enabling.size(); ++rule) {
         const Hash128& text = state_.plan->rules[rule].text;
         Enabling& enabling = meta_.enabling[rule];
-        if (!text.none() && text != enabling.disabled) enabling.add(text);
+        if (!text.none() && enabling.disabled.none()) enabling.add(text);
     }
 }
 

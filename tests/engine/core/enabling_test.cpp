@@ -213,6 +213,21 @@ Request disabling(std::vector<NamedRule> rules = {{"orphaned_pod", {}}}) {
     made.rules = std::move(rules);
     return made;
 }
+
+// With --enable-all a source that left, or came back, after a disable gave the rule its word back:
+// it is another text then, and only the one that was in force had been taken back.
+TEST(Enabling, WhatAPersonTookBackTheCommandLineDoesNotEnableAsAnotherText) {
+    JournalScript s(graph_settings());
+    s.all_known();
+    ASSERT_FALSE(s.settings().enabled_by.empty());
+    s.request(disabling());
+    Settings other = meaning_else(graph_settings());
+    other.enabled_by = s.settings().enabled_by;
+    s.put_in_force(other);
+    s.pod({.name = "wrapper-7", .uid = "a"});
+    s.quiet_until(s.now() + 300s);
+    EXPECT_TRUE(s.commands().empty());
+}
 Request simply(RequestKind kind) {
     Request made;
     made.kind = kind;
