@@ -60,6 +60,12 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
     return code;
 }
 
+int nothing_waits(const OperateOptions& options, const std::string& otherwise) {
+    const bool json = options.format == OutputFormat::kJson;
+    fmt::print("{}\n", json ? Json{{"approved", 0}}.dump() : otherwise);
+    return 0;
+}
+
 /// Shows what waits, asks, and approves it.
 int approve_listed(const EngineClient& engine, const OperateOptions& options,
                    const std::string& question, const std::string& refused,
@@ -80,14 +86,7 @@ int approve_listed(const EngineClient& engine, const OperateOptions& options,
     if (!json) print_findings(*page, has_filters(options));
     if (json && options.dry_run) fmt::print("{}\n", page->dump(2));
     if (options.dry_run) return 0;
-    if (waiting.empty()) {
-        if (json) {
-            fmt::print("{}\n", Json{{"approved", 0}}.dump());
-        } else {
-            fmt::print("{}\n", otherwise);
-        }
-        return 0;
-    }
+    if (waiting.empty()) return nothing_waits(options, otherwise);
     if (!confirmed(options.yes, fmt::format(fmt::runtime(question), waiting.size()))) {
         fmt::print("aborted; {}\n", refused);
         return 1;
@@ -125,10 +124,14 @@ int run_cleanup(const OperateOptions& options) {
     if (!page) return complain(page.error().what);
     const Result<std::string> rule = cleanup_rule(*page, all.rule);
     if (!rule) return complain(rule.error().what);
+    const std::string otherwise =
+        "no deletion waits for an approval; what is in its grace will, if the mode of its rule is "
+        "approve";
+    // Without a rule the list below would be of every rule, whatever that does.
+    if (rule->empty()) return nothing_waits(options, otherwise);
     all.rule = *rule;
     return approve_listed(*engine, all, "Delete these {} objects?", "nothing was deleted",
-                          "no deletion waits for an approval; what is in its grace will, if the "
-                          "mode of its rule is approve");
+                          otherwise);
 }
 
 }  // namespace trueup::apps

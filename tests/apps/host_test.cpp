@@ -247,6 +247,38 @@ TEST_F(HostTest, AFindingIsShownWithBothSidesAndWhatWouldBeDone) {
     EXPECT_NE(none.error().what.find("no open finding begins with ffff"), std::string::npos);
 }
 
+// Symptom: where no deletion waited, a cleanup asked about whatever else did, and approved that.
+TEST_F(HostTest, ACleanupLeavesAloneWhatIsNoDeletion_G16) {
+    policies::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
+    policies::rule_settings(policy, "missing_pod").mode = Mode::kApprove;
+    for (const char* name : {"gone", "fine", "well"}) {
+        const std::string pod = std::string("wrapper-") + name;
+        if (name != std::string("gone")) {
+            world.create_pod(pod, {{"app", "ryugraph-wrapper"}}, "Running");
+        }
+        world.insert_row(
+            {{"name", name}, {"url_slug", name}, {"status", "running"}, {"pod_name", pod}});
+    }
+    http.socket = dir / "trueup.sock";
+    start(false);
+    OperateOptions options;
+    options.engine.state_dir = dir.path();
+    options.yes = true;
+    const auto engine = EngineClient::find(options.engine);
+    ASSERT_TRUE(engine.ok()) << engine.error().what;
+    const auto waiting = [&] {
+        const auto page = engine->get("/v1/findings", {{"reason", "approval"}});
+        return page.ok() ? (*page)["findings"].size() : 0;
+    };
+    ASSERT_TRUE(wait_until([&] { return waiting() == 1; }));
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(run_cleanup(options), 0);
+    const std::string said = ::testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(said.starts_with("no deletion waits for an approval")) << said;
+    EXPECT_EQ(waiting(), 1U);
+    EXPECT_EQ(commands(), 0U);
+}
+
 TEST_F(HostTest, WhyEachRuleStoppedIsToldOfAnySubject) {
     policies::rule_settings(policy, "orphaned_pod").mode = Mode::kApprove;
     http.socket = dir / "trueup.sock";
