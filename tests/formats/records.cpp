@@ -6,6 +6,7 @@
 #include "engine/runtime/relay.h"
 #include "tests/engine/codec/samples.h"
 #include "tests/executors/dispatcher_fixture.h"
+#include "tests/support/hex.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 #include "trueup/v1/change.pb.h"
@@ -31,19 +32,9 @@ using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::FileDescriptor;
 using nlohmann::ordered_json;
+using testing::hex_of;
 using testing::MemoryLog;
 using testing::StoredRecord;
-
-std::string hex(std::string_view bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string text;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        text += kDigits[byte >> 4U];
-        text += kDigits[byte & 15U];
-    }
-    return text;
-}
 
 /// Names and values as the schema has them.
 template <typename Message>
@@ -66,7 +57,7 @@ ordered_json record_of(const StoredRecord& record) {
     return {{"message", Message::descriptor()->full_name()},
             {"key", record.key},
             {"headers", headers},
-            {"value", hex(record.value)},
+            {"value", hex_of(record.value)},
             {"fields", fields_of<Message>(record.value)}};
 }
 

@@ -1,10 +1,9 @@
 // Proves that what waits for a count is named, told of and approved by that count's own reason.
-#include "apps/config/policy_file.h"
-#include "stories/player.h"
+#include "tests/scenarios/story_of.h"
 
 #include <gtest/gtest.h>
 
-#include <sstream>
+#include <string>
 
 namespace trueup::stories {
 namespace {
@@ -38,13 +37,8 @@ rules:
     do: {update: rows, set: {state: DOWN}}
 )";
 
-/// What went otherwise than told, as it stands and played in every other way; empty: nothing.
 std::string flaws(const std::string& story) {
-    const Result<config::PolicyFile> file = config::parse_policy(kFleet, "fleet.yaml");
-    if (!file) return file.error().what;
-    std::istringstream in("0s known all\n100s quiet\n" + story);
-    const Result<Story> read = Story::read(in, "a.scn");
-    return read ? try_story(*read, file->policy).flaws : read.error().what;
+    return flaws_of("0s known all\n100s quiet\n" + story, kFleet);
 }
 
 constexpr const char* kBoth =

@@ -1,11 +1,10 @@
 // Proves what comes of what somebody asks for by name (`requested: NAME`): it is done once, one
 // thing at a time, and nothing that was granted is forgotten.
-#include "apps/config/policy_file.h"
-#include "stories/player.h"
+#include "tests/scenarios/story_of.h"
 
 #include <gtest/gtest.h>
 
-#include <sstream>
+#include <string>
 
 namespace trueup::stories {
 namespace {
@@ -55,14 +54,7 @@ constexpr const char* kUp =
     "enforce\n0s known all\n100s quiet\n"
     "100s pod w-1 uid=a\n100s row w-1 pk=1 state=UP owner=ann\n110s quiet\n";
 
-/// What went otherwise than told, as it stands and played in every other way; empty: nothing.
-std::string flaws(const std::string& rest) {
-    const Result<config::PolicyFile> file = config::parse_policy(kMachines, "machines.yaml");
-    if (!file) return file.error().what;
-    std::istringstream in(kUp + rest);
-    const Result<Story> story = Story::read(in, "a.scn");
-    return story ? try_story(*story, file->policy).flaws : story.error().what;
-}
+std::string flaws(const std::string& rest) { return flaws_of(kUp + rest, kMachines); }
 
 constexpr const char* kRestarts =
     "120s request restart w-1 by=ann\n"

@@ -131,6 +131,13 @@ class ConnectorFixture {
         return settings;
     }
 
+    /// The same, known by the label `id`.
+    static connectors::KubernetesSettings by_label() {
+        connectors::KubernetesSettings settings = usual();
+        settings.key_label = "id";
+        return settings;
+    }
+
     /// One step after `passed`; what it wants published. Markers are answered only by the test.
     Lines step(Millis passed = Millis(0)) {
         now += passed;

@@ -697,9 +697,7 @@ TEST(KubernetesEpoch, RestartDropsWhatIsInFlight) {
 
 // A pod that had lost its id label was filed under its name, where no row ever is: an orphan.
 TEST(KubernetesEpoch, WhatLacksTheLabelThatIsItsKeyIsNobodys_S31_S23) {
-    connectors::KubernetesSettings settings = ConnectorFixture::usual();
-    settings.key_label = "id";
-    ConnectorFixture fixture(settings);
+    ConnectorFixture fixture(ConnectorFixture::by_label());
     Pod pod{"w1", 7};
     pod.labels = R"("app":"w","id":"a")";
     fixture.settle(50, {pod});
@@ -717,9 +715,7 @@ TEST(KubernetesEpoch, WhatLacksTheLabelThatIsItsKeyIsNobodys_S31_S23) {
 }
 
 TEST(KubernetesEpoch, ALabelMayStandForTheNameAndAMovedKeyRemovesTheOldFacet_S31) {
-    connectors::KubernetesSettings settings = ConnectorFixture::usual();
-    settings.key_label = "id";
-    ConnectorFixture fixture(settings);
+    ConnectorFixture fixture(ConnectorFixture::by_label());
     Pod pod{"w1", 7};
     pod.labels = R"("app":"w","id":"a")";
     Pod plain{"w2", 8};

@@ -114,9 +114,7 @@ TEST(Guard, Guard_kubernetes_gone_stays_gone_APageOlderThanItsEndBringsNoPodBack
 
 // Design §4.1: labels that are missing say nothing, also not under which key a pod is.
 TEST(Guard, Guard_kubernetes_labels_as_selected_APodShownWithoutThemIsNotMoved) {
-    connectors::KubernetesSettings settings = ConnectorFixture::usual();
-    settings.key_label = "id";
-    ConnectorFixture fixture(settings);
+    ConnectorFixture fixture(ConnectorFixture::by_label());
     fixture.settle(50, {{.name = "w1", .version = 7, .labels = R"("app":"w","id":"i1")"}});
     EXPECT_EQ(fixture.say(line("MODIFIED", {.name = "w1", .version = 51, .labels = ""})), Lines{});
     fixture.connector.relist();

@@ -4,6 +4,7 @@
 // After a deliberate change of a format or of what is decided:
 // TRUEUP_WRITE_GOLDEN=1 engine_runtime_made_to_last_test
 #include "tests/engine/runtime/shard_fixture.h"
+#include "tests/support/hex.h"
 
 #include <gtest/gtest.h>
 
@@ -19,26 +20,11 @@
 namespace trueup::runtime::testing {
 namespace {
 
+using trueup::testing::bytes_of_hex;
+using trueup::testing::hex_of;
+
 constexpr const char* kGolden = TRUEUP_SOURCE_DIR "/tests/engine/runtime/golden/left.hex";
 const ports::Partition kJournal = partition(Topic::kJournal);
-
-std::string bytes_of(const std::string& hex) {
-    std::string bytes;
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-        bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-    }
-    return bytes;
-}
-
-std::string hex_of(std::string_view bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string hex;
-    for (const char byte : bytes) {
-        hex += kDigits[static_cast<unsigned char>(byte) >> 4U];
-        hex += kDigits[static_cast<unsigned char>(byte) & 0xfU];
-    }
-    return hex;
-}
 
 /// What an engine left: a line `journal TIME VALUE`, or `tail …` for one behind the rows, for each
 /// record, and `row KEY VALUE` for each row.
@@ -66,12 +52,12 @@ std::unique_ptr<Left> read() {
     ports::StoreBatch batch;
     for (std::string kind, first, value; in >> kind >> first >> value;) {
         if (kind == "row") {
-            batch.put(bytes_of(first), bytes_of(value));
+            batch.put(bytes_of_hex(first), bytes_of_hex(value));
             continue;
         }
         if (kind == "journal") left->tail = next(left->tail);
         left->log.set_now(from_millis<BrokerTime>(std::stoll(first)));
-        EXPECT_TRUE(ports::append_now(left->log, kJournal, {{{}, bytes_of(value)}}).ok());
+        EXPECT_TRUE(ports::append_now(left->log, kJournal, {{{}, bytes_of_hex(value)}}).ok());
     }
     EXPECT_TRUE(left->store.apply(batch).ok());
     return left;
