@@ -13,6 +13,12 @@
 
 namespace trueup::connectors::kafka {
 
+namespace {
+
+constexpr Millis kLastAppends{5'000};  // what a stop waits for their answers
+
+}  // namespace
+
 class KafkaLog::Parts {
   public:
     explicit Parts(Settings given)
@@ -113,7 +119,10 @@ void KafkaLog::wait(std::uint64_t seen, Millis max_wait) { parts_->changes.wait(
 
 void KafkaLog::wake() { parts_->changes.signal(); }
 
-void KafkaLog::begin_stop() { parts_->streams.wake(); }
+void KafkaLog::begin_stop() {
+    parts_->streams.wake();
+    parts_->producer->begin_stop(kLastAppends);
+}
 
 std::unique_ptr<ports::Wakeup::Listener> KafkaLog::listen(std::function<void()> heard) {
     return parts_->changes.listen(std::move(heard));

@@ -26,7 +26,7 @@ class KafkaLog final : public ports::Log {
   public:
     /// kRetry: no broker answers; kStop: a setting does not do. Makes no topics.
     static Result<std::unique_ptr<KafkaLog>> open(Settings settings);
-    /// Waits for what was appended, as long as a delivery may take.
+    /// Waits for what was appended, as long as a delivery may take or `begin_stop` says.
     ~KafkaLog() override;
 
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
@@ -37,7 +37,7 @@ class KafkaLog final : public ports::Log {
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
-    /// Reads that wait for the brokers give up.
+    /// Reads that wait for the brokers give up, and appends that have no answer in 5 s.
     void begin_stop() override;
     std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override;
     /// By the cluster's DeleteRecords.

@@ -14,6 +14,12 @@ constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
 constexpr std::size_t kLarge = std::size_t{256} << 10U;  // goes out beside others of its partition
 constexpr int kPollMs = 100;  // the client library ends it sooner; else a stop waits as long
 
+Error unanswered(ports::Partition partition) {
+    return {Next::kRetry, Code::kUnavailable,
+            "append to " + partition_name(partition) +
+                ": this process stops, and the brokers have not answered"};
+}
+
 std::size_t bytes_of(const ports::Entry& entry) { return entry.key.size() + entry.value.size(); }
 
 /// A copy: librdkafka takes the headers over with the message.
@@ -117,6 +123,10 @@ std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition
     std::shared_ptr<ports::AppendAnswer> answer = pieces.front()->whole->answer;
     const MutexLock lock(mutex_);
     while (queued_bytes_ > settings_.memory_bytes / 4) room_.wait(mutex_);
+    if (out_of_time()) {
+        answer->give(unanswered(partition));
+        return answer;
+    }
     Line& line = lines_[partition];
     if (line.queue.empty()) turns_.push_back(partition);
     for (UnitRef& piece : pieces) {
@@ -127,6 +137,29 @@ std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition
     }
     rd_kafka_queue_yield(reports_.get());  // ends the poll: the thread sends
     return answer;
+}
+
+void Producer::begin_stop(Millis wait) {
+    const MutexLock lock(mutex_);
+    if (!until_) until_ = CondVar::in(wait);
+}
+
+bool Producer::out_of_time() const { return until_ && *until_ <= CondVar::in(Millis{0}); }
+
+/// What is queued has failed, and what is under way is reported so by the next polls.
+void Producer::give_up() {
+    for (auto& [partition, line] : lines_) {
+        for (const UnitRef& unit : line.queue) {
+            unit->whole->fail(unanswered(partition));
+            finish(*unit);
+        }
+        line.queue.clear();
+        line.bytes = 0;
+    }
+    turns_.clear();
+    if (sent_.empty()) return;
+    for (const auto& [unit, owned] : sent_) unit->whole->fail(unanswered(unit->partition));
+    doom();
 }
 
 /// Batches that may go out now; partitions take turns.
@@ -286,6 +319,7 @@ void Producer::run() {
         std::vector<Unit*> units;
         {
             const MutexLock lock(mutex_);
+            if (out_of_time()) give_up();
             if (doomed_) settle_unsent();
             if (doomed_ && sent_.empty()) {
                 ++renewals_;

@@ -9,6 +9,9 @@
 // kRetry, the producer is thrown away, and a new one goes on with what was still queued (L5).
 // Whoever needs to know what arrived reads back.
 //
+// A process that is to end does not wait for brokers as long as a delivery may take, half a minute:
+// whoever started it would have killed it by then.
+//
 // Thread-safe. `append` waits while a quarter of the memory is queued.
 #pragma once
 
@@ -45,7 +48,7 @@ class Producer {
     /// `settings` outlive it.
     static Result<std::unique_ptr<Producer>> start(const Settings& settings, OnAppended told,
                                                    OnAnswered answered, OnTrouble worried);
-    /// Waits for what was appended, as long as a delivery may take.
+    /// Waits for what was appended, as long as a delivery may take or `begin_stop` says.
     ~Producer();
     Producer(const Producer&) = delete;
     Producer& operator=(const Producer&) = delete;
@@ -53,6 +56,9 @@ class Producer {
     std::shared_ptr<ports::AppendAnswer> append(ports::Partition partition,
                                                 const ports::Entries& entries)
         TRUEUP_EXCLUDES(mutex_);
+
+    /// What is appended by now or later is answered kRetry unless it is acknowledged within `wait`.
+    void begin_stop(Millis wait) TRUEUP_EXCLUDES(mutex_);
 
     /// How many producers were thrown away.
     std::uint64_t renewals() const { return renewals_; }
@@ -102,6 +108,8 @@ class Producer {
     void settle(Unit& unit) TRUEUP_REQUIRES(mutex_);
     void finish(const Unit& unit) TRUEUP_REQUIRES(mutex_);
     void settle_unsent() TRUEUP_REQUIRES(mutex_);
+    bool out_of_time() const TRUEUP_REQUIRES(mutex_);
+    void give_up() TRUEUP_REQUIRES(mutex_);
     void doom();
     rd_kafka_topic_t* topic(Topic topic);
 
@@ -123,6 +131,7 @@ class Producer {
     std::vector<std::size_t> batches_ TRUEUP_GUARDED_BY(mutex_);
     std::size_t open_batches_ TRUEUP_GUARDED_BY(mutex_) = 0;
     bool stopping_ TRUEUP_GUARDED_BY(mutex_) = false;
+    std::optional<CondVar::Deadline> until_ TRUEUP_GUARDED_BY(mutex_);  ///< of a stop
     bool doomed_ = false;  ///< of `thread_`, as are the topics
     std::map<Topic, TopicHandle> topics_;
     Client client_;
