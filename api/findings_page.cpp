@@ -100,6 +100,15 @@ Result<projections::FindingsFilter> filter_of(const Plan& plan) {
     return Error{Next::kSkip, Code::kInvalid, "limit must be a number, as in ?limit=100"};
 }
 
+/// As an approval says it: of several shards one for each, -1 where nothing was judged yet.
+Json json_of(std::vector<Offset> seen, std::int32_t shards) {
+    seen.resize(static_cast<std::size_t>(std::max(shards, 1)), kNoOffset);
+    if (seen.size() == 1) return seen.front().value();
+    Json all = Json::array();
+    for (const Offset offset : seen) all.push_back(offset.value());
+    return all;
+}
+
 /// The findings of several policies, one policy after the other.
 class List {
   public:
@@ -122,7 +131,7 @@ class List {
         add_pauses(snapshot, pauses_);
         add_quarantines(snapshot, quarantines_);
         policies_.push_back({{"policy", policy.policy},
-                             {"seen", page.seen.value()},
+                             {"seen", json_of(page.seen, snapshot.partitions)},
                              {"shards", snapshot.partitions}});
     }
     void add_unavailable(const Backend& policy, const std::string& why) {

@@ -88,8 +88,11 @@ const char* take_drop(Json& body, const std::string& kind, Request& request) {
 const char* misplaced(const Request& request) {
     const bool on_rules =
         request.kind == RequestKind::kEnable || request.kind == RequestKind::kDisable;
-    if (!on_rules && !(request.rules.empty() && request.seen.empty())) {
-        return "rules, and seen as a list, are only for the kinds enable and disable";
+    if (!on_rules && !request.rules.empty()) {
+        return "rules is only for the kinds enable and disable";
+    }
+    if (!on_rules && request.kind != RequestKind::kApprove && !request.seen.empty()) {
+        return "seen as a list is only for the kinds approve, enable and disable";
     }
     const bool by_name = request.kind == RequestKind::kRequest;
     if (by_name == request.name.empty()) {

@@ -1,12 +1,12 @@
 // The commands that ask a running engine: findings, why, and what an operator orders.
 #include "apps/command_line.h"
 #include "apps/commands.h"
+#include "apps/seen_offsets.h"
 #include "apps/why.h"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace trueup::apps {
 
@@ -80,13 +80,17 @@ void add_findings_approve(CLI::App& findings, Options& options, Chosen& chosen) 
     approve->add_option("--reason", o.reason,
                         "All findings that wait for this reason: approval, not_enabled, or that of "
                         "a count, for example uncorrelated_rows");
-    const auto take_seen = [&o](const std::optional<std::int64_t>& offset) {
-        o.seen = offset ? std::optional(Offset(*offset)) : std::nullopt;
+    const auto take_seen = [&o](const std::string& text) {
+        const Result<std::vector<Offset>> seen = parse_seen(text);
+        // An unset variable of a script, which would have approved what nobody had looked at.
+        if (text.empty()) throw CLI::ValidationError("--seen is empty; write a journal offset");
+        if (!seen) throw CLI::ValidationError(seen.error().what);
+        o.seen = *seen;
     };
-    approve->add_option_function<std::optional<std::int64_t>>(
+    approve->add_option_function<std::string>(
         "--seen", take_seen,
-        "For scripts, with --reason: the journal offset at the end of `findings "
-        "list`; shows nothing and does not ask");
+        "For scripts, with --reason: the journal offset at the end of `findings list` (of several "
+        "shards one for each, as 242.159); shows nothing and does not ask");
     approve->add_flag("--yes", o.yes, "Do not ask");
     approve->add_flag("--dry-run", o.dry_run, "Show, but approve nothing");
     approve->add_option("--comment", o.comment, "Comment to record with the request");

@@ -2,8 +2,8 @@
 
 #include "apps/ask.h"
 #include "apps/enable_look.h"
-#include "apps/enable_seen.h"
 #include "apps/json_text.h"
+#include "apps/seen_offsets.h"
 #include "engine/base/suggest.h"
 
 #include <fmt/core.h>

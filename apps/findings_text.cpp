@@ -1,6 +1,7 @@
 #include "apps/findings_text.h"
 
 #include "apps/json_text.h"
+#include "apps/seen_offsets.h"
 #include "apps/why_text.h"
 
 #include <fmt/format.h>
@@ -103,8 +104,13 @@ std::string handle_of(const Json& finding) {
            std::to_string(finding.value("offset", std::int64_t{-1}));
 }
 
-bool several_journals(const Json& page) {
-    return several_policies(page) || page.value("shards", 1) > 1;
+std::vector<Offset> seen_on(const Json& page) {
+    std::vector<Offset> seen;
+    const auto found = page.find("seen");
+    if (found == page.end()) return seen;
+    if (!found->is_array()) return {Offset(found->get<std::int64_t>())};
+    for (const Json& offset : *found) seen.emplace_back(offset.get<std::int64_t>());
+    return seen;
 }
 
 std::uint64_t not_shown(const Json& page) {
@@ -117,10 +123,12 @@ namespace {
 void print_count(const Json& page, bool filtered) {
     const std::uint64_t more = not_shown(page);
     if (more > 0) fmt::print("... and {} more\n", more);
-    const auto seen = page.value("seen", std::int64_t{-1});
-    const std::string offset = several_journals(page) ? ""
-                               : seen < 0             ? "; nothing has been judged yet"
-                                          : fmt::format(", as of journal offset {}", seen);
+    const std::vector<Offset> seen = seen_on(page);
+    const bool judged =
+        std::any_of(seen.begin(), seen.end(), [](Offset offset) { return offset >= kFirstOffset; });
+    const std::string offset = seen.empty() ? ""
+                               : !judged    ? "; nothing has been judged yet"
+                                            : ", as of journal offset " + text_of(seen);
     fmt::print("{} open{}{}\n", page["findings"].size() + more, filtered ? " that match" : "",
                offset);
 }

@@ -1,12 +1,14 @@
 // Findings as people read them on the command line.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace trueup::apps {
 
@@ -15,8 +17,9 @@ using FindingsJson = nlohmann::ordered_json;
 
 /// `3f2a91c0@1842`: a finding, and as of when.
 std::string handle_of(const FindingsJson& finding);
-/// The page is of several policies or shards: offsets of one are none of another.
-bool several_journals(const FindingsJson& page);
+/// The journal offset that the page is as of, by shard; -1: nothing was judged there, or another
+/// engine runs it. None: it is of several policies, and offsets of one are none of another.
+std::vector<Offset> seen_on(const FindingsJson& page);
 /// Findings that match and are not on the page.
 std::uint64_t not_shown(const FindingsJson& page);
 /// Does it wait for an operator, and for nothing else?

@@ -103,6 +103,7 @@ class Host {
     std::int64_t log_millis() const;
     std::string signed_bytes(const Request& request) const;
     Result<std::vector<PartitionNumber>> shards_of(Request& request) const;
+    Result<std::vector<PartitionNumber>> looked_at(const Request& request) const;
     bool runs(PartitionNumber shard) const;
     api::Answers answer(const RequestId& id) const TRUEUP_EXCLUDES(mutex_);
     Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;

@@ -28,14 +28,25 @@ Result<std::vector<PartitionNumber>> Host::shards_of(Request& request) const {
     }
     const bool about_findings =
         request.kind == RequestKind::kApprove || request.kind == RequestKind::kDismiss;
-    if (scope.subject.empty() && scope.finding_id && settings_.partitions > 1) {
+    if (scope.subject.empty() && scope.finding_id) {
         const auto finding = findings_.find(*scope.finding_id);
-        if (finding) scope.subject = finding->subject;
+        // Without a subject it would be a word on all that wait.
+        if (!finding) {
+            return Error{Next::kSkip, Code::kNotFound,
+                         "no open finding has this id; it may be over already"};
+        }
+        scope.subject = finding->subject;
     }
-    if (scope.subject.empty() && about_findings && settings_.partitions > 1) {
+    const bool by_shard = request.kind == RequestKind::kApprove && !request.seen.empty();
+    const bool of_all = request.seen.size() == static_cast<std::size_t>(settings_.partitions);
+    const bool misses = by_shard ? !of_all : settings_.partitions > 1;
+    if (scope.subject.empty() && about_findings && misses) {
         return Error{Next::kSkip, Code::kInvalid,
-                     "each of the shards has its own journal, so one offset does not say what you "
-                     "saw: name the findings one by one"};
+                     "what you saw is said by one journal offset for each shard, of which there "
+                     "are " +
+                         std::to_string(settings_.partitions) +
+                         ", as `trueup findings list` ends with them; or name the findings one by "
+                         "one"};
     }
     std::vector<PartitionNumber> all;
     all.reserve(static_cast<std::size_t>(settings_.partitions));
@@ -46,6 +57,7 @@ Result<std::vector<PartitionNumber>> Host::shards_of(Request& request) const {
         for (const auto& shard : shards_) ours.push_back(shard->index());
         return ours;
     }
+    if (scope.subject.empty() && by_shard) return looked_at(request);
     // A brake or a pass is for all, also for those that other engines run.
     if (scope.subject.empty()) return all;
     const PartitionNumber home = partition_of(scope.subject, settings_.partitions);
@@ -53,6 +65,39 @@ Result<std::vector<PartitionNumber>> Host::shards_of(Request& request) const {
     return Error{Next::kSkip, Code::kNotFound,
                  scope.subject + " belongs to shard " + std::to_string(home.value()) +
                      ", which this engine does not run; ask the one that does"};
+}
+
+/// Those of whose journals the request says what was seen; refused as a whole where that cannot be.
+Result<std::vector<PartitionNumber>> Host::looked_at(const Request& request) const {
+    std::vector<PartitionNumber> all;
+    for (std::size_t i = 0; i < request.seen.size(); ++i) {
+        if (request.seen[i] >= kFirstOffset) all.emplace_back(static_cast<std::int32_t>(i));
+    }
+    if (all.empty()) {
+        return Error{
+            Next::kSkip, Code::kInvalid,
+            "an approval must name the journal offset that you saw, of one shard at least"};
+    }
+    // What is shown may be a little ahead of what a shard says of itself.
+    const std::vector<Offset> shown = findings_.list({.limit = 0}).seen;
+    for (const PartitionNumber shard : all) {
+        const auto index = static_cast<std::size_t>(shard.value());
+        const auto ours = std::find_if(shards_.begin(), shards_.end(),
+                                       [&](const auto& one) { return one->index() == shard; });
+        if (ours == shards_.end()) {
+            return Error{Next::kSkip, Code::kNotFound,
+                         "this engine does not run shard " + std::to_string(index) +
+                             "; ask the one that does, and write - for it here"};
+        }
+        const Offset end = std::max((*ours)->status().meta.applied,
+                                    index < shown.size() ? shown[index] : kNoOffset);
+        if (request.seen[index] <= end) continue;
+        return Error{Next::kSkip, Code::kInvalid,
+                     "journal offset " + std::to_string(request.seen[index].value()) +
+                         " of shard " + std::to_string(index) + " lies beyond the journal's end (" +
+                         std::to_string(end.value()) + "): it does not exist yet"};
+    }
+    return all;
 }
 
 bool Host::runs(PartitionNumber shard) const {

@@ -10,8 +10,8 @@
 #include "engine/base/id.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace trueup::apps {
 
@@ -27,7 +27,7 @@ struct OperateOptions {
     std::string reason;   ///< of many findings: what they wait for
     /// `3f2a91c0…@1842`: a finding as `findings list` shows it, with what was seen of it.
     std::string handle;
-    std::optional<Offset> seen;
+    std::vector<Offset> seen;  ///< by shard
     bool yes = false;
     bool dry_run = false;  ///< of an approval of many: only show them
     bool drop = false;     ///< of a dismissal: also an ending that is half done

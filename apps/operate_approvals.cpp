@@ -36,11 +36,12 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
     // One by one, each by the offset that was shown: a page may show the newest record in part, so
     // that its offset alone could let in what was not on it. Of very many one request for each
     // reason, where there is one journal: a caller has a quota.
-    if (!several_journals(page) && waiting.size() > kOneByOne) {
+    const std::vector<Offset> seen = seen_on(page);
+    if (seen.size() == 1 && waiting.size() > kOneByOne) {
         std::set<std::string> reasons;
         for (const Json& finding : waiting) reasons.insert(text(finding, "reason"));
         OperateOptions all = options;
-        all.seen = Offset(page.value("seen", std::int64_t{-1}));
+        all.seen = seen;
         for (const std::string& reason : reasons) {
             all.reason = reason;
             code = std::max(code, ask_engine(engine, request_of(all, "approve"), options.format));
@@ -52,7 +53,7 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
         one.comment = options.comment;
         one.subject = text(finding, "subject");
         one.policy = text(finding, "policy");
-        one.seen = Offset(finding.value("offset", std::int64_t{-1}));
+        one.seen = {Offset(finding.value("offset", std::int64_t{-1}))};
         Json body = request_of(one, "approve");
         body["finding"] = text(finding, "id");
         code = std::max(code, ask_engine(engine, body, options.format));
@@ -107,7 +108,8 @@ int run_findings_approve(const OperateOptions& options) {
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
     // A script that looked before says what it saw.
-    if (options.seen) return ask_engine(*engine, request_of(options, "approve"), options.format);
+    if (!options.seen.empty())
+        return ask_engine(*engine, request_of(options, "approve"), options.format);
     OperateOptions all = options;
     all.limit = kAll;
     return approve_listed(*engine, all, "Approve these {}?", "nothing was approved",

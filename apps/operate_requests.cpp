@@ -55,7 +55,10 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
     add("source", options.source);
     add("reason", options.reason);
     add("comment", options.comment);
-    if (options.seen) body["seen"] = options.seen->value();
+    if (options.seen.size() == 1) body["seen"] = options.seen.front().value();
+    if (options.seen.size() > 1) {
+        for (const Offset offset : options.seen) body["seen"].push_back(offset.value());
+    }
     if (options.drop) body["drop"] = true;
     return body;
 }
@@ -87,11 +90,12 @@ int ask_about(const OperateOptions& options, const std::string& kind) {
     about.subject = text(*finding, "subject");
     about.policy = text(*finding, "policy");
     if (kind == "approve") {
-        about.seen = seen_of(options.handle);
-        if (!about.seen) {
+        const std::optional<Offset> seen = seen_of(options.handle);
+        if (!seen) {
             return complain("an approval needs the offset at which you saw the finding, as in " +
                             handle_of(*finding));
         }
+        about.seen = {*seen};
     }
     Json body = request_of(about, kind);
     body["finding"] = text(*finding, "id");

@@ -55,12 +55,6 @@ struct Plan {
 
 /// Those that must be good whatever the seed.
 const std::vector<Plan>& plans();
-/// Those that the product refuses, with what an oracle says of why.
-struct RefusedPlan {
-    Plan plan;
-    std::string oracle;
-};
-const std::vector<RefusedPlan>& refused_plans();
 /// `rules`, or several at once as `rules+rewind`. nullopt: there is none of that name, or the
 /// product refuses what they are together.
 std::optional<Plan> find_plan(std::string_view name);

@@ -46,7 +46,9 @@ std::vector<Plan> plans_of_servers() {
          .with = {"restore-cluster", "lossy-fail-over", "lose-tail"},
          // An empty list cannot be told from an empty backup.
          .without = {"empty-list", "false-lists"}},
-        {.name = "shards", .about = "the standard one, with two shards", .shards = 2},
+        {.name = "shards",
+         .about = "the standard one with two shards, and asks while nothing",
+         .shards = 2},
         {.name = "second-server",
          .about = "the standard one, with a second API server, which may be behind",
          .with = {"second-server-behind"},
@@ -189,9 +191,6 @@ const Plan* find_one(std::string_view name) {
     for (const Plan& plan : plans()) {
         if (plan.name == name) return &plan;
     }
-    for (const RefusedPlan& refused : refused_plans()) {
-        if (refused.plan.name == name) return &refused.plan;
-    }
     return nullptr;
 }
 
@@ -231,26 +230,12 @@ Plan both(const Plan& a, const Plan& b) {
     return plan;
 }
 
+/// What is counted is counted by each shard alone, so the policy of several asks for no count.
 bool go_together(const Plan& a, const Plan& b) {
     return !((a.counts || b.counts) && std::max(a.shards, b.shards) > 1);
 }
 
 }  // namespace
-
-const std::vector<RefusedPlan>& refused_plans() {
-    // What rows without a pod and pods without a row are there is counted by each shard alone
-    // (G25): with more of them nobody is asked.
-    static const std::vector<RefusedPlan> kRefused = [] {
-        Plan plan = *find_one("rules");
-        plan.name = "rules-shards";
-        plan.about = "every rule over two shards, and nobody approves";
-        plan.shards = 2;
-        plan.with = {"start-without-pod", "start-without-pod", "orphan", "orphan", "orphan"};
-        plan.without = {"approve-all", "approve-one"};
-        return std::vector<RefusedPlan>{{std::move(plan), "approval"}};
-    }();
-    return kRefused;
-}
 
 std::optional<Plan> find_plan(std::string_view name) {
     const std::size_t plus = name.find('+');

@@ -6,6 +6,7 @@
 #include "simulation/instances.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace trueup::simulation {
@@ -28,6 +29,16 @@ std::vector<Window> windows() {
 void bind(Settings& settings, const Plan& plan) {
     for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
     settings.max_broker_skew = Millis{1'000};
+}
+
+/// The same policy without `ask_while`: of several shards each counts for itself, so that one with
+/// it is refused.
+void ask_nobody(Settings& settings) {
+    policy::Policy text = *settings.text;
+    for (policy::Rule& rule : text.rules) {
+        for (policy::Case& each : rule.cases) each.ask_while.clear();
+    }
+    settings.text = Shared<policy::Policy>(std::move(text));
 }
 
 /// Those that the policy reads, beside what the connector publishes anyway.
@@ -65,6 +76,7 @@ Settings policy(const Plan& plan, bool enabled) {
         settings.windows = windows();
     }
     bind(settings, plan);
+    if (plan.shards > 1) ask_nobody(settings);
     if (plan.services) {
         constexpr Role kServices = 2;
         settings.sources.push_back({.name = "services",

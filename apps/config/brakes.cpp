@@ -14,19 +14,11 @@ namespace trueup::config {
 
 namespace {
 
-/// `missing_pod and status_drift`: the rules that act.
-std::string acting_rules(const PolicyConfig& policy) {
-    std::vector<std::string> acting;
-    for (const RuleSettings& rule : policy.rules) {
-        if (acts(rule.mode)) acting.push_back(rule.rule);
-    }
-    return acting.empty() ? std::string() : enumerate(acting);
-}
-
-/// What rules ask before they act, each once.
-std::vector<std::string> asked_counts(const policy::Policy& policy) {
+/// What the rule asks before it acts, each once.
+std::vector<std::string> asked_counts(const policy::Policy& policy, std::string_view name) {
     std::vector<std::string> counts;
     for (const policy::Rule& rule : policy.rules) {
+        if (rule.name != name) continue;
         for (const policy::Case& each : rule.cases) {
             for (const std::string& count : each.ask_while) add_once(counts, count);
         }
@@ -36,22 +28,23 @@ std::vector<std::string> asked_counts(const policy::Policy& policy) {
 
 /// What is counted over all subjects, each shard counts over its own: a live row that may own any
 /// pod holds back the orphans of its shard only.
-void check_shards(Section& section, PolicyConfig& policy, const Config& config,
-                  const std::vector<std::string>& known) {
-    constexpr const char* kBrake = "partitions";
-    const std::vector<std::string> counts = asked_counts(*policy.text);
-    if (!config.kafka || config.kafka->partitions <= 1 || counts.empty()) return;
-    const std::string acting = acting_rules(policy);
-    const bool meant = contains(known, kBrake);
-    // Said in vain while all rules observe, so that the way back to `observe` is always open.
-    if (!acting.empty() || meant) policy.known.emplace_back(kBrake);
-    if (acting.empty() || meant) return;
+void check_shards(Section& section, const PolicyConfig& policy, const Config& config) {
+    if (!config.kafka || config.kafka->partitions <= 1) return;
+    std::vector<std::string> acting;
+    std::vector<std::string> counts;
+    for (const RuleSettings& rule : policy.rules) {
+        const std::vector<std::string> asked = asked_counts(*policy.text, rule.rule);
+        if (!acts(rule.mode) || asked.empty()) continue;
+        acting.push_back(rule.rule);
+        for (const std::string& count : asked) add_once(counts, count);
+    }
+    if (acting.empty()) return;
     section.problem(
         "rules",
-        fmt::format("lets {} act, but with bus.kafka.partitions {} counts over all subjects ({}) "
-                    "hold within one shard only; write partitions: 1, or mode: observe, or "
-                    "acknowledge: [{}] beside rules if this is intended",
-                    acting, config.kafka->partitions, enumerate(counts), kBrake));
+        fmt::format("lets {} act, which asks while a count over all subjects is not 0 ({}), and "
+                    "with bus.kafka.partitions {} each shard counts for itself; write partitions: "
+                    "1, or mode: observe, or take ask_while out of a policy of your own",
+                    enumerate(acting), enumerate(counts), config.kafka->partitions));
 }
 
 /// The rules that act and mention the role.
@@ -207,7 +200,7 @@ void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const 
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     policy.acknowledged = section.texts("acknowledge");
     const std::vector<std::string>& known = policy.acknowledged;
-    check_shards(section, policy, config, known);
+    check_shards(section, policy, config);
     const Loosened loosened = [&](const char* key, const std::string& brake,
                                   const std::string& what) {
         policy.known.push_back(brake);

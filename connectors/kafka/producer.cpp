@@ -17,7 +17,13 @@ constexpr int kPollMs = 100;  // the client library ends it sooner; else a stop 
 Error unanswered(ports::Partition partition) {
     return {Next::kRetry, Code::kUnavailable,
             "append to " + partition_name(partition) +
-                ": this process stops, and the brokers have not answered"};
+                ": it has no answer yet, and this process stops"};
+}
+
+/// What went out just before it failed.
+Error unsent(ports::Partition partition) {
+    return {Next::kRetry, Code::kUnavailable,
+            "append to " + partition_name(partition) + ": one before it failed"};
 }
 
 std::size_t bytes_of(const ports::Entry& entry) { return entry.key.size() + entry.value.size(); }
@@ -212,7 +218,8 @@ rd_kafka_topic_t* Producer::topic(Topic topic) {
 
 /// Zero copy: the unit stays until its last report, which comes with a later poll.
 void Producer::send(Unit& unit) {
-    if (unit.whole->error) {  // its beginning failed just now
+    if (doomed_) unit.whole->fail(unsent(unit.partition));
+    if (unit.whole->error) {  // or its beginning failed just now
         unit.outstanding = 0;
         return;
     }
@@ -321,7 +328,7 @@ void Producer::run() {
             const MutexLock lock(mutex_);
             if (out_of_time()) give_up();
             if (doomed_) settle_unsent();
-            if (doomed_ && sent_.empty()) {
+            if (doomed_ && sent_.empty() && !out_of_time()) {
                 ++renewals_;
                 if (Status made = renew(); !made) continue;
             }

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <cstring>
 
 namespace trueup {
 
@@ -37,8 +38,17 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
+/// Both digits of each byte: the record of a finding has four ids, and two of them in its headers.
+constexpr std::array<std::array<char, 2>, 256> kPairs = [] {
+    std::array<std::array<char, 2>, 256> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kDigits[i >> 4U], kDigits[i & 15U]};
+    return pairs;
+}();
+
 void put_hex(char* out, std::uint64_t word) {
-    for (int shift = 60; shift >= 0; shift -= 4) *out++ = kDigits[(word >> shift) & 15U];
+    for (int shift = 56; shift >= 0; shift -= 8, out += 2) {
+        std::memcpy(out, kPairs[(word >> shift) & 255U].data(), 2);
+    }
 }
 
 }  // namespace

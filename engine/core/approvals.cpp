@@ -24,14 +24,16 @@ std::string many(std::uint32_t count) {
 
 Answer Approvals::approve(const Request& request) {
     const RequestScope& scope = request.scope;
-    if (!scope.finding_offset) {
-        return {false, "an approval must name the journal offset that you saw"};
-    }
+    const std::optional<Offset> seen =
+        scope.finding_offset ? scope.finding_offset : seen_here(meta_, request);
+    if (!seen) return {false, "an approval must name the journal offset that you saw"};
     // What changes between now and then would be approved unseen.
-    if (std::string why = not_yet_written(meta_, *scope.finding_offset); !why.empty())
-        return {false, why};
+    if (std::string why = not_yet_written(meta_, *seen); !why.empty()) return {false, why};
     const RuleNumber rule = state_.plan->rule(scope.rule);
-    if (scope.subject.empty()) return approve_all(request, rule);
+    if (scope.subject.empty() && scope.finding_id) {
+        return {false, "an approval of one finding must name its subject"};
+    }
+    if (scope.subject.empty()) return approve_all(scope, {Reason::kNone, rule, *seen});
     Entry* entry = marks_.find(scope.subject);
     if (entry == nullptr || entry->subject.findings.empty()) {
         return {false, quoted(scope.subject) + " has no open finding"};
@@ -41,10 +43,9 @@ Answer Approvals::approve(const Request& request) {
         return {false, "nothing about " + quoted(scope.subject) + " waits for an approval"};
     }
     const std::uint32_t count =
-        findings_.approve(*entry, {Reason::kNone, rule, *scope.finding_offset}, scope.finding_id);
+        findings_.approve(*entry, {Reason::kNone, rule, *seen}, scope.finding_id);
     if (count == 0) {
-        return {false, "it has changed since journal offset " +
-                           std::to_string(scope.finding_offset->value()) +
+        return {false, "it has changed since journal offset " + std::to_string(seen->value()) +
                            ", or this is another finding: look again, and approve what you see"};
     }
     marks_.mark(*entry);
@@ -52,10 +53,10 @@ Answer Approvals::approve(const Request& request) {
 }
 
 /// Everything that waits for one reason, in one word: it must be said which.
-Answer Approvals::approve_all(const Request& request, RuleNumber rule) {
-    const std::string& wanted = request.scope.reason;
-    Approval approval{Reason::kNone, rule, *request.scope.finding_offset};
-    if (!name_reason(request.scope, approval)) return {false, which_reason(wanted)};
+Answer Approvals::approve_all(const RequestScope& scope, Approval approval) {
+    const std::string& wanted = scope.reason;
+    if (!name_reason(scope, approval)) return {false, which_reason(wanted)};
+    const Offset seen = approval.offset;
     Sweep sweep;
     sweep.what = Sweep::What::kApproval;
     sweep.approval = std::move(approval);
@@ -63,7 +64,7 @@ Answer Approvals::approve_all(const Request& request, RuleNumber rule) {
     return {true, "everything that waits for " + wanted +
                       " and has not changed since journal "
                       "offset " +
-                      std::to_string(request.scope.finding_offset->value()) + " is approved"};
+                      std::to_string(seen.value()) + " is approved"};
 }
 
 /// False: nothing waits for an approval with this reason.

@@ -33,7 +33,7 @@ class Approvals {
     Answer dismiss(const Request& request);
 
   private:
-    Answer approve_all(const Request& request, RuleNumber rule);
+    Answer approve_all(const RequestScope& scope, Approval approval);
     bool name_reason(const RequestScope& scope, Approval& approval) const;
     std::string which_reason(const std::string& wanted) const;
     Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);

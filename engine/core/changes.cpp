@@ -95,12 +95,12 @@ Facet& Changes::facet_of(Entry& entry, SourceId id, const ItemView& item,
     Subject& subject = entry.subject;
     const Place place = place_of(subject, id, object_id);
     if (place.taken) return *place.at;
-    Facet fresh;
+    Facet& fresh = *subject.facets.emplace(place.at);
     fresh.source = id;
     fresh.object_id = object_id;
     fresh.absence = Absence::kSwept;
     fresh.first_seen = item.append_time;
-    return *subject.facets.insert(place.at, std::move(fresh));
+    return fresh;
 }
 
 void Changes::upsert(SourceId id, const ItemView& item, const ChangeView& change) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace trueup::core {
 
@@ -87,6 +88,10 @@ void explain(const PlanRule& rule, const Subject& subject, const Finding& findin
 void put_evidence(const Subject& subject, std::vector<Offset>& offsets) {
     offsets.clear();
     for (const Facet& facet : subject.facets) offsets.push_back(facet.offset);
+    // Few they are, and often they ascend.
+    const bool ascend =
+        std::adjacent_find(offsets.begin(), offsets.end(), std::greater_equal<>()) == offsets.end();
+    if (ascend) return;
     std::sort(offsets.begin(), offsets.end());
     offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 }
@@ -101,8 +106,10 @@ void fill_edge(const Meta& meta, const Plan& plan, const Subject& subject, const
     edge.object_id = finding.object_id;
     edge.state = finding.state;
     edge.reason = finding.reason;
-    const bool waits = finding.reason == Reason::kUncorrelatedRows;
-    edge.count_reason = plan.count_reason(waits ? plan.tally(finding.count) : TallyId{kNoTally});
+    edge.count_reason.clear();
+    if (finding.reason == Reason::kUncorrelatedRows) {
+        edge.count_reason = plan.count_reason(plan.tally(finding.count));
+    }
     edge.opened = false;
     edge.since = finding.since;
     edge.journal_id = meta.journal_id;

@@ -114,17 +114,16 @@ Answer Enablings::enable(const Request& request) {
     if (request.role != "admin" && TRUEUP_GUARD("enabling_needs_admin")) {
         return {false, "to enable a rule takes the role admin"};
     }
-    const auto shard = static_cast<std::size_t>(meta_.shard.value());
-    const Offset seen = shard < request.seen.size() ? request.seen[shard] : kNoOffset;
-    if (request.rules.empty() || seen < kFirstOffset) {
+    const std::optional<Offset> seen = seen_here(meta_, request);
+    if (request.rules.empty() || !seen) {
         return {false,
                 "an enabling names rules, what each of them means, and the journal offset of shard "
-                "" + std::to_string(shard) +
+                "" + std::to_string(meta_.shard.value()) +
                     " that was looked at, as `trueup policy enable` does"};
     }
-    if (std::string why = not_yet_written(meta_, seen); !why.empty()) return {false, why};
+    if (std::string why = not_yet_written(meta_, *seen); !why.empty()) return {false, why};
     for (const NamedRule& named : request.rules) {
-        if (std::string why = against_enabling(named, seen); !why.empty()) return {false, why};
+        if (std::string why = against_enabling(named, *seen); !why.empty()) return {false, why};
     }
     std::string names;
     for (const NamedRule& named : request.rules) {

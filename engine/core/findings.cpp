@@ -89,7 +89,7 @@ Finding& Findings::open(Entry& entry, RuleNumber rule, std::string_view object_i
     if (place != findings.end() && place->rule == rule && place->object_id == object_id) {
         return *place;
     }
-    Finding fresh;
+    Finding& fresh = *findings.emplace(place);
     fresh.id = make_finding_id(meta_, record_.offset, index_);
     fresh.rule = rule;
     fresh.object_id = object_id;
@@ -97,7 +97,7 @@ Finding& Findings::open(Entry& entry, RuleNumber rule, std::string_view object_i
     ++meta_.rules[rule.value()].detected;
     ++meta_.open_findings;
     state_.subjects.mark_dirty(entry);
-    return *findings.insert(place, std::move(fresh));
+    return fresh;
 }
 
 void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason, std::string_view count) {
@@ -108,7 +108,7 @@ void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason, std::s
     if (finding.emit_again > meta_.now && !fresh) return;
     finding.state = state_of(reason);
     finding.reason = reason;
-    finding.count = count;
+    if (finding.count != count) finding.count = count;
     note_edge(entry, finding);
 }
 

@@ -48,7 +48,8 @@ struct State {
 
 /// Why a build whose newest logic this is cannot go by these settings, to be read behind "the
 /// configuration" or "journal offset 5"; empty: it can.
-std::string flaw_of(const Settings& settings, std::uint32_t newest);
+/// `partitions`: how many shards the policy has.
+std::string flaw_of(const Settings& settings, std::uint32_t newest, std::int32_t partitions);
 
 /// Takes up a stored Meta: compiles its policy, or says in `halted` what this build lacks for it.
 void adopt_meta(State& state, Meta meta);

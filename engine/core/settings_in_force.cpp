@@ -36,10 +36,30 @@ std::string flaw_of_rules(const Settings& settings) {
     return {};
 }
 
+/// What is counted over all subjects, each shard would count over its own: which rule would act by
+/// that. Empty: none.
+std::string flaw_of_shards(const Settings& settings, std::int32_t partitions) {
+    if (partitions <= 1) return {};
+    for (const policy::Rule& rule : settings.text->rules) {
+        const bool asks =
+            std::any_of(rule.cases.begin(), rule.cases.end(),
+                        [](const policy::Case& one) { return !one.ask_while.empty(); });
+        const bool acting = std::any_of(
+            settings.rules.begin(), settings.rules.end(),
+            [&](const RuleSettings& each) { return each.rule == rule.name && acts(each.mode); });
+        if (!asks || !acting) continue;
+        return " lets " + rule.name + " act, which asks while a count is not 0, and of " +
+               std::to_string(partitions) +
+               " shards each counts for itself: write partitions: 1, or mode: observe, or take "
+               "ask_while out of the policy";
+    }
+    return {};
+}
+
 /// Why this build cannot go by these settings, which it compiles into `plan` and numbers; empty: it
 /// can.
-std::string flaw_of(const Settings& settings, std::uint32_t newest, std::uint32_t number,
-                    std::shared_ptr<const Plan>& plan) {
+std::string flaw_of(const Settings& settings, std::uint32_t newest, std::int32_t partitions,
+                    std::uint32_t number, std::shared_ptr<const Plan>& plan) {
     if (std::string logic = flaw_of_logic(settings.logic, newest); !logic.empty()) return logic;
     if (!settings.text) return " puts no policy in force";
     const std::string policy = " puts the policy '" + settings.text->name + "' in force";
@@ -51,6 +71,7 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest, std::uint32_
     Result<Plan> compiled = compile(*settings.text, settings);
     if (!compiled) return policy + ", which this build cannot read: " + compiled.error().what;
     if (std::string flaw = flaw_of_rules(settings); !flaw.empty()) return flaw;
+    if (std::string flaw = flaw_of_shards(settings, partitions); !flaw.empty()) return flaw;
     for (std::size_t i = 0; i < settings.rules.size(); ++i) {
         if (settings.rules[i].mode == Mode::kOff || compiled->rules[i].unable.empty()) continue;
         return policy + " with " + settings.rules[i].rule + " switched on, and " +
@@ -80,9 +101,9 @@ bool same_view(const policy::Role& before, const policy::Role& after) {
 
 }  // namespace
 
-std::string flaw_of(const Settings& settings, std::uint32_t newest) {
+std::string flaw_of(const Settings& settings, std::uint32_t newest, std::int32_t partitions) {
     std::shared_ptr<const Plan> plan;
-    return flaw_of(settings, newest, 0, plan);
+    return flaw_of(settings, newest, partitions, 0, plan);
 }
 
 void adopt_meta(State& state, Meta meta) {
@@ -90,8 +111,8 @@ void adopt_meta(State& state, Meta meta) {
     state.meta.enabling.resize(state.meta.settings.rules.size());
     state.plan = nullptr;
     if (!state.meta.settings.text) return;
-    const std::string flaw =
-        flaw_of(state.meta.settings, state.newest_logic, ++state.plans, state.plan);
+    const std::string flaw = flaw_of(state.meta.settings, state.newest_logic, state.meta.partitions,
+                                     ++state.plans, state.plan);
     if (!flaw.empty()) state.halted = "the journal of these rows" + flaw;
 }
 
@@ -123,7 +144,7 @@ void SettingsInForce::take_settings(const Settings& settings) {
     std::vector<SourceState> sources = meta_.sources;
     ours.sources = numbered(settings.sources, sources);
     std::shared_ptr<const Plan> plan;
-    std::string flaw = flaw_of(ours, state_.newest_logic, ++state_.plans, plan);
+    std::string flaw = flaw_of(ours, state_.newest_logic, meta_.partitions, ++state_.plans, plan);
     // A rule that is known from before is off where nothing is said of it: that hides it there.
     if (flaw.empty()) flaw = flaw_of_rules(settings);
     if (!flaw.empty()) {

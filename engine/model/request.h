@@ -73,7 +73,8 @@ struct Request {
     std::string name;     ///< of kRequest: which one of those that the policy has
     bool drop = false;    ///< of kDismiss: also what would leave an ending half done
     std::vector<NamedRule> rules;  ///< of kEnable and kDisable; of kDisable none: all
-    /// Of kEnable, by shard: the journal offset that was looked at; -1: that shard is not meant.
+    /// Of kEnable, and of kApprove where `finding_offset` does not say it, by shard: the journal
+    /// offset that was looked at; -1: that shard is not meant.
     std::vector<Offset> seen;
     bool operator==(const Request&) const = default;
 };

@@ -44,7 +44,8 @@ Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& l
     std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
     shard->state_.newest_logic = shard->settings_.policy.logic;
     // In the journal it would halt every engine for good.
-    if (std::string flaw = core::flaw_of(shard->settings_.policy, shard->state_.newest_logic);
+    if (std::string flaw = core::flaw_of(shard->settings_.policy, shard->state_.newest_logic,
+                                         shard->settings_.partitions);
         !flaw.empty()) {
         return Error{Next::kStop, Code::kConfiguration, "the configuration" + flaw};
     }

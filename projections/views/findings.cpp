@@ -7,7 +7,9 @@ namespace trueup::projections {
 
 void FindingsView::take(const FindingEdge& edge) {
     const MutexLock lock(mutex_);
-    seen_ = std::max(seen_, edge.offset);
+    const auto shard = static_cast<std::size_t>(edge.shard.value());
+    if (shard >= seen_.size()) seen_.resize(shard + 1, kNoOffset);
+    seen_[shard] = std::max(seen_[shard], edge.offset);
     const auto known = open_.find(edge.id);
     if (edge.state == FindingState::kResolved) {
         if (known != open_.end()) {

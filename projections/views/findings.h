@@ -1,4 +1,4 @@
-// The open findings of a shard in memory, for those who ask over HTTP: the last edge of each.
+// The open findings of a policy in memory, for those who ask over HTTP: the last edge of each.
 //
 // It keeps kMost of them; what comes beyond is counted and not shown, so that an incident with a
 // million findings is no reason to run out of memory. Thread-safe.
@@ -34,9 +34,10 @@ class FindingsView {
 
     struct Page {
         std::vector<FindingEdge> findings;  ///< by subject, then rule
-        Offset seen = kNoOffset;            ///< journal offset of the newest edge that was taken
-        std::uint64_t more = 0;             ///< that match but are beyond the limit
-        std::uint64_t hidden = 0;           ///< that are not kept
+        /// By shard: the journal offset of the newest edge that was taken; none: of no shard.
+        std::vector<Offset> seen;
+        std::uint64_t more = 0;    ///< that match but are beyond the limit
+        std::uint64_t hidden = 0;  ///< that are not kept
     };
     Page list(const FindingsFilter& filter) const TRUEUP_EXCLUDES(mutex_);
     /// nullopt: it is not open, or not kept.
@@ -46,7 +47,7 @@ class FindingsView {
     mutable Mutex mutex_;
     std::map<FindingId, FindingEdge> open_ TRUEUP_GUARDED_BY(mutex_);
     std::uint64_t hidden_ TRUEUP_GUARDED_BY(mutex_) = 0;
-    Offset seen_ TRUEUP_GUARDED_BY(mutex_) = kNoOffset;
+    std::vector<Offset> seen_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 }  // namespace trueup::projections

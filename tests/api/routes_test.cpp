@@ -70,6 +70,7 @@ TEST_F(Routes, AFindingSaysHowOldItIsAndWhatIsDoneAboutItAndTheListWhatIsPaused)
     EXPECT_EQ(shown["shard"], 1);
     EXPECT_EQ(shown["evidence"], (std::vector<int>{4, 9}));
     EXPECT_EQ(page["shards"], 4);
+    EXPECT_EQ(page["seen"].size(), 4U) << "each has a journal of its own";
     EXPECT_EQ(page["pauses"][0]["by"], "olga");
     EXPECT_EQ(page["pauses"][0]["comment"], "a look first");
     EXPECT_FALSE(page["pauses"][0].contains("rule")) << "of all rules";
@@ -157,6 +158,11 @@ TEST_F(Routes, AnApprovalByReasonSaysHowManyWait) {
     };
     EXPECT_EQ(waiting(R"("reason": "uncorrelated_rows")")["waiting"], 2);
     EXPECT_EQ(waiting(R"("reason": "approval")")["waiting"], 0);
+    const std::string by_shard =
+        R"({"kind": "approve", "seen": [16, 400], "reason": "uncorrelated_rows"})";
+    EXPECT_EQ(nlohmann::json::parse(post("/v1/requests", 'o', by_shard).substr(4))["waiting"], 1)
+        << "what shard 1 has seen says nothing of shard 0";
+    EXPECT_EQ(asked.back().seen, (std::vector{Offset(16), Offset(400)}));
     EXPECT_EQ(waiting(R"("reason": "uncorrelated_rows", "rule": "uncorrelated_row")")["waiting"],
               0);
     EXPECT_FALSE(waiting(R"("subject": "graph-instances/a")").contains("waiting"))
@@ -214,7 +220,7 @@ TEST_F(Routes, RulesAndOffsetsThatMeanNothingAreRefused) {
                              R"({"kind": "enable", "rules": [], "seen": ["17"]})",
                              R"({"kind": "enable", "rules": [], "seen": 17})",
                              R"({"kind": "pause", "rules": ["orphaned_pod"]})",
-                             R"({"kind": "approve", "seen": [17]})"}) {
+                             R"({"kind": "dismiss", "seen": [17]})"}) {
         EXPECT_FALSE(request_of(body).ok()) << body;
     }
 }

@@ -4,11 +4,11 @@
 
 #include "apps/enable_command.h"
 #include "apps/enable_look.h"
-#include "apps/enable_seen.h"
 #include "apps/hosts.h"
 #include "apps/keys.h"
 #include "apps/operate.h"
 #include "apps/plan.h"
+#include "apps/seen_offsets.h"
 #include "apps/why.h"
 #include "connectors/embedded/embedded_log.h"
 #include "connectors/kubernetes/connector.h"
@@ -387,10 +387,13 @@ TEST_F(HostTest, AnApprovalByReasonSaysHowManyWaited) {
     const auto waits = [&] {
         const auto page = engine->get("/v1/findings", {{"reason", "approval"}});
         if (!page || (*page)["findings"].size() != 1) return false;
-        options.seen = Offset((*page)["seen"].get<std::int64_t>());
+        options.seen = {Offset((*page)["seen"].get<std::int64_t>())};
         return true;
     };
     ASSERT_TRUE(wait_until(waits));
+    OperateOptions of_two_shards = options;
+    of_two_shards.seen.push_back(options.seen.front());
+    EXPECT_NE(run_findings_approve(of_two_shards), 0) << "there is one, and waits for one offset";
     const auto said = [&] {
         ::testing::internal::CaptureStdout();
         EXPECT_EQ(run_findings_approve(options), 0);

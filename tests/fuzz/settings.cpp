@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (fuzz::take_byte(bytes) % 2 == 0) {
         fuzz::check_both_ways(bytes, Next::kStop, codec::decode_settings, codec::encode_settings);
         const auto settings = codec::decode_settings(bytes);
-        if (settings) (void)core::flaw_of(*settings, settings->logic);
+        if (settings) (void)core::flaw_of(*settings, settings->logic, 1);
     } else {
         fuzz::check_both_ways(bytes, Next::kStop, codec::decode_genesis, codec::encode_genesis);
     }

@@ -49,7 +49,6 @@ policies:
       missing_pod: {{mode: observe, grace: 2s}}
       status_drift: {{mode: enforce}}
     stale_after: 10m
-    acknowledge: {known}
 executors:
   delete_pod: {{source: pods}}
   update_row: {{source: rows}}
@@ -98,7 +97,6 @@ class KafkaOnly(unittest.TestCase):
         values = {"checkpoints": checkpoints, "state_dir": self.state_dir(name)} | values
         values |= {"bootstrap": consumer.bootstrap(), "prefix": self.prefix}
         values |= {"partitions": self.partitions, "folder": self.folder}
-        values["known"] = "[partitions]" if self.partitions > 1 else "[]"
         values["keys"] = os.path.join(self.folder, self.prefix, "keys")
         path = os.path.join(self.folder, self.prefix, f"{name}.yaml")
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -101,7 +101,8 @@ class Scenario(unittest.TestCase):
         """The configuration of world.py config; `options` are its options."""
         values = {"idle": "4s", "stale_after": "8s", "mode": "enforce", "slot": SLOT}
         values |= {"grace": f"{GRACE:g}s", "create_window": "2s", "listen": "127.0.0.1:0"}
-        values |= {"bus": world.EMBEDDED, "budget": "", "known": "", "expect": None}
+        values |= {"bus": world.EMBEDDED, "budget": "", "policy": world.SHIPPED}
+        values |= {"expect": None}
         values |= {"state_dir": self.state_dir, "out": self.config} | options
         world.config(types.SimpleNamespace(**values), self.up)
 

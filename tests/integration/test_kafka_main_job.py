@@ -8,10 +8,12 @@ import collections
 import os
 import types
 
+import check
 import fleet
 import scenario
 import scenes
 import world
+from changes import partition_of
 from consumer import Consumer, generate
 from table import Table
 
@@ -76,6 +78,42 @@ class KafkaMainJob(fleet.Fleet):
         self.assertGreater(len(effects[1]), 20)
         self.assertEqual(effects[4], effects[1])
         self.assertEqual(effects[16], effects[1])
+
+    def test_one_approval_for_what_waits_in_several_shards(self):
+        # Each shard has a journal of its own: findings had to be approved one by one.
+        self.make_world(seed=3)
+        self.new_bus(partitions=2, mode="approve", budget="{max: 400, window: 1m}")
+        engine = self.start_fleet()
+        engine.until("findings of both shards wait", self.wait_in_both, 60)
+        seen = self.waiting()["seen"]
+        for offsets, why in (
+            (f"{max(seen)}", "one journal offset for each shard, of which there are 2"),
+            (f"{seen[0]}.{seen[1] + 1_000_000}", "of shard 1 lies beyond the journal's end"),
+        ):
+            code, said = self.approve(offsets)
+            self.assertNotEqual(code, 0, said)
+            self.assertIn(why, str(said))
+        self.assertEqual(engine.seen(kind="command"), [], "refused as a whole")
+
+        def approved():
+            code, said = self.approve(".".join(str(offset) for offset in self.waiting()["seen"]))
+            self.assertEqual(code, 0, said)
+            return not check.wait_until_right(self.table, self.kube, self.pg, 0, 0)
+
+        engine.until("what was seen is approved and done", approved, 120)
+        self.prove(engine)
+        self.end_fleet()
+
+    def waiting(self):
+        return self.trueup("findings", "list", "--reason", "approval", "-o", "json")[1]
+
+    def wait_in_both(self):
+        page = self.waiting()
+        homes = {partition_of(finding["subject"], 2) for finding in page["findings"]}
+        return len(homes) == 2 and min(page["seen"]) > 0
+
+    def approve(self, offsets):
+        return self.trueup("findings", "approve", "--reason", "approval", "--seen", offsets)
 
     def check_budget(self, engine):
         """All shards together issued at most MOST commands of a rule in any window (design 4.10)."""

@@ -27,6 +27,7 @@ from kube import Kube, KubeError
 from pg import SLOT, PgError, Postgres
 from table import Table
 
+SHIPPED = "use: graph-instances"
 EMBEDDED = "{embedded: {}, max_clock_step: 1s, max_broker_skew: 0s}"
 
 CONFIG = """\
@@ -50,13 +51,13 @@ sources:
     heartbeat: {{idle: {idle}, active: 2s}}{expect}
 policies:
   - name: graph-instances
-    use: graph-instances
+    {policy}
     roles: {{pods: pods, rows: rows}}
     rules:
       orphaned_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}
       missing_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}
       status_drift: {{mode: {mode}{budget}}}
-    stale_after: {stale_after}{known}
+    stale_after: {stale_after}
 executors:
   delete_pod: {{source: pods}}
   update_row: {{source: rows}}
@@ -193,7 +194,7 @@ def config(args, servers):
         idle=args.idle,
         stale_after=args.stale_after,
         expect="" if args.expect is None else f"\n    expect: {{at_least: {args.expect}}}",
-        known=f"\n    acknowledge: {args.known}" if args.known else "",
+        policy=args.policy,
         listen=args.listen,
     )
     with open(args.out, "w", encoding="utf-8", opener=private) as file:
@@ -256,7 +257,7 @@ def parser():
     p.add_argument("--idle", default="15s", help="pace of progress while nothing waits")
     p.add_argument("--stale-after", default="45s")
     p.add_argument("--expect", help="expect.at_least of each source (default: the product's, 1)")
-    p.add_argument("--known", default="", help="what is loosened knowingly, as [partitions]")
+    p.add_argument("--policy", default=SHIPPED, help="which text, as 'file: /a/policy.yaml'")
     p.add_argument("--listen", default="127.0.0.1:0")
 
     p = command("uncorrelated", acts.uncorrelated, acts.uncorrelated.__doc__)

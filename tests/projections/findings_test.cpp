@@ -26,12 +26,17 @@ TEST(FindingsView, TheNewestEdgeCountsAndAResolvedFindingGoes) {
     FindingsView::Page page = view.list({});
     ASSERT_EQ(page.findings.size(), 2U);
     EXPECT_EQ(page.findings[0].reason, Reason::kApproval);
-    EXPECT_EQ(page.seen, Offset(12));
+    EXPECT_EQ(page.seen, std::vector{Offset(12)});
     view.take(edge(1, FindingState::kResolved, Reason::kDone, 13));
     page = view.list({});
     ASSERT_EQ(page.findings.size(), 1U);
     EXPECT_EQ(page.findings[0].id, FindingId({0, 2}));
-    EXPECT_EQ(page.seen, Offset(13));
+    EXPECT_EQ(page.seen, std::vector{Offset(13)});
+    FindingEdge other = edge(3, FindingState::kSuspected, Reason::kGrace, 7);
+    other.shard = PartitionNumber(2);
+    view.take(other);
+    EXPECT_EQ(view.list({}).seen, (std::vector{Offset(13), kNoOffset, Offset(7)}))
+        << "each shard has a journal of its own";
 }
 
 TEST(FindingsView, AFilterNarrowsAndALimitSaysWhatItLeftOut) {

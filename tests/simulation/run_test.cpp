@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -51,22 +50,6 @@ TEST(Simulation, SomethingHappensInARun) {
     EXPECT_GT(report.commands, 0U);
     EXPECT_GT(report.effects, 0U);
     EXPECT_GT(report.simulated, Millis{360'000});
-}
-
-// What the product refuses is still simulated, so that whoever lifts the refusal sees why.
-TEST(Simulation, WhatAPlanIsRefusedForIsNoticed_G25) {
-    constexpr std::uint64_t kMost = 60;
-    for (const RefusedPlan& refused : refused_plans()) {
-        const auto noticed = [&](std::uint64_t seed) {
-            const Report report = run(seed, refused.plan);
-            return std::any_of(
-                report.violations.begin(), report.violations.end(),
-                [&](const Violation& violation) { return violation.oracle == refused.oracle; });
-        };
-        std::uint64_t seed = 1;
-        while (seed <= kMost && !noticed(seed)) ++seed;
-        EXPECT_LE(seed, kMost) << refused.plan.name << " by " << refused.oracle;
-    }
 }
 
 TEST(Simulation, PlansGoTogetherUnlessTheProductRefusesIt) {

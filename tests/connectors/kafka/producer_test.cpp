@@ -29,7 +29,7 @@ TEST(KafkaProducer, AProcessThatStopsDoesNotWaitForBrokersThatDoNotAnswer) {
         const Result<ports::Appended> answer = append->take();
         ASSERT_FALSE(answer.ok());
         EXPECT_EQ(answer.error().what,
-                  "append to journal/0: this process stops, and the brokers have not answered");
+                  "append to journal/0: it has no answer yet, and this process stops");
         EXPECT_EQ(answer.error().next, Next::kRetry);
     }
     const auto late = producer.append(partition, entries);

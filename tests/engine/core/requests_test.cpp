@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 namespace trueup::testing {
 namespace {
 
@@ -52,6 +55,34 @@ TEST(Requests, AnApprovalWithoutAnOffsetIsRefused) {
     s.request(request(RequestKind::kApprove, "wrapper-7"));
     EXPECT_FALSE(s.answered().granted);
     EXPECT_EQ(s.answered().sentence, "an approval must name the journal offset that you saw");
+}
+
+// One offset for all shards, each of which has a journal of its own, would have approved unseen
+// what had changed in another one.
+TEST(Requests, AnApprovalMaySayWhatWasSeenOfEachShard) {
+    JournalScript s = approving_world();
+    Request made = approval(s, "wrapper-7");
+    made.seen = {kNoOffset, *std::exchange(made.scope.finding_offset, std::nullopt)};
+    s.request(made);
+    EXPECT_EQ(s.answered().sentence, "an approval must name the journal offset that you saw")
+        << "of this one nothing was seen";
+    std::swap(made.seen[0], made.seen[1]);
+    s.request(made);
+    EXPECT_EQ(s.answered().sentence, "1 finding approved");
+}
+
+// Symptom: an approval of one finding that was over by then, which named a reason as well, approved
+// all that waited for that.
+TEST(Requests, AnApprovalOfOneFindingIsNeverOneOfAll) {
+    JournalScript s = approving_world();
+    Request made = approval(s, {});
+    made.scope.reason = "approval";
+    made.scope.finding_id = FindingId({1, 2});
+    s.request(made);
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_EQ(s.answered().sentence, "an approval of one finding must name its subject");
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
 }
 
 // Symptom: an approval that named an offset far ahead approved what nobody had seen yet, of one

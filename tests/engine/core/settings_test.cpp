@@ -1,5 +1,6 @@
 // Proves that settings are journal events and that nothing starts under wrong ones (design §5,
 // C10).
+#include "policies/shipped.h"
 #include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
@@ -92,6 +93,19 @@ TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
     newer.logic = kLogic + 1;
     s.put_in_force(newer);
     EXPECT_NE(s.state().halted.find(newer_in_force()), std::string::npos) << s.state().halted;
+}
+
+// Each of two shards counts the rows without a pod that it has: an orphan of the other was deleted
+// though its owner was one of them.
+TEST(ShardSettings, WhatAsksWhileSomethingIsCountedActsOnOneShardOnly_G25) {
+    JournalScript two(graph_settings(), 1, {}, 2);
+    EXPECT_EQ(two.state().halted,
+              "journal offset 0 lets orphaned_pod act, which asks while a count is not 0, and of 2 "
+              "shards each counts for itself: write partitions: 1, or mode: observe, or take "
+              "ask_while out of the policy");
+    Settings observes = graph_settings();
+    policies::rule_settings(observes, "orphaned_pod").mode = Mode::kObserve;
+    EXPECT_EQ(JournalScript(observes, 1, {}, 2).state().halted, "");
 }
 
 TEST(ShardSettings, SettingsOfTheLogicBeforeAreNotTakenOnceANewerOneIsInForce_C10) {

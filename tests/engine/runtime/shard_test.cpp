@@ -1,5 +1,6 @@
 // Proves C3, C4 and design §5: whatever becomes of an append, no item is folded twice and none is
 // lost; two engines on one journal are one.
+#include "policies/shipped.h"
 #include "tests/engine/runtime/shard_fixture.h"
 
 #include <gtest/gtest.h>
@@ -51,6 +52,7 @@ TEST(Shard, AJournalOfOtherPartitionsIsNotOurs) {
     // The number of shards was held against the topics alone: once somebody had added partitions to
     // them and written that number, an engine looked for subjects where none of them are.
     ShardFixture fixture;
+    policies::rule_settings(fixture.settings.policy, "orphaned_pod").mode = Mode::kObserve;
     auto shard = fixture.open();
     fixture.settle(*shard);
     ASSERT_TRUE(shard->stop().ok());
@@ -65,6 +67,16 @@ TEST(Shard, AJournalOfOtherPartitionsIsNotOurs) {
     ASSERT_FALSE(folded.ok());
     EXPECT_EQ(folded.error().what, opened.error().what);
     EXPECT_EQ(anew->status().refused, opened.error().what);
+}
+
+TEST(Shard, SettingsThatItsShardsCannotGoByAreNotWritten_G25) {
+    ShardFixture fixture;
+    fixture.settings.partitions = 2;
+    const auto opened = Shard::open(fixture.settings, fixture.log, fixture.store, fixture.clock);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().what.find("the configuration lets orphaned_pod act"), 0U)
+        << opened.error().what;
+    EXPECT_TRUE(fixture.log.records({Topic::kJournal, PartitionNumber(0)}).empty());
 }
 
 TEST(Shard, AFollowerOfAnEmptyJournalWritesNothing) {

@@ -1,5 +1,4 @@
-// As of when an operator looked at a policy: one journal offset for each shard. For
-// `trueup policy enable`.
+// As of when an operator looked at a policy: one journal offset for each shard.
 #pragma once
 
 #include "apps/client.h"

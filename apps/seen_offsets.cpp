@@ -1,4 +1,4 @@
-#include "apps/enable_seen.h"
+#include "apps/seen_offsets.h"
 
 #include <charconv>
 #include <sstream>
@@ -32,10 +32,11 @@ Result<std::vector<Offset>> parse_seen(const std::string& text) {
         const auto read = std::from_chars(part.data(), part.data() + part.size(), offset);
         const bool number = read.ec == std::errc{} && read.ptr == part.data() + part.size();
         if (part != "-" && !(number && offset >= 0)) {
-            return Error{Next::kStop, Code::kInvalid,
-                         "--seen is '" + text +
-                             "'; write the journal offset that `trueup policy enable NAME "
-                             "--dry-run` ended with, as 242, or of several shards 242.159"};
+            return Error{
+                Next::kStop, Code::kInvalid,
+                "--seen is '" + text +
+                    "'; write the journal offset that what you looked at ended with, as 242, "
+                    "or of several shards 242.159, with - for one that is not meant"};
         }
         seen.push_back(part == "-" ? kNoOffset : Offset(offset));
     }
