@@ -222,7 +222,7 @@ TEST_F(HttpServer, WhoHasATokenKeepsNobodyOutWithConnectionsEither) {
 
 TEST_F(HttpServer, EachWaitHasAnEndHoweverLittleComesAtATime) {
     ServerSettings settings;
-    settings.limits.header = settings.limits.body = settings.limits.idle = Millis{200};
+    settings.limits.header = settings.limits.body = settings.limits.idle = Millis{1'000};
     serve(settings);
     RawHttp header(address());
     header.send("GET /healthz HTTP/1.1\r\nX-");

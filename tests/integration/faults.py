@@ -32,7 +32,7 @@ class Faults(scenario.Scenario):
         return self.engine.metric(f'trueup_source_snapshots_total{{source="{self.source}"}}')
 
     def until_ready(self):
-        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 60)
 
     def fail_for(self, seconds):
         """Lets an outage last; the engine must notice it and take nothing for gone meanwhile."""
@@ -57,8 +57,8 @@ class Faults(scenario.Scenario):
         self.assertEqual(took, [], f"took something away on the word of {self.source}")
         self.vouch(self.source)
 
-    def heal(self, *events):
+    def heal(self, *events, seconds=90):
         self.engine.until("the source answers", self.answering, 60)
         self.keep(*events)
-        self.prove(self.engine, seconds=90)
+        self.prove(self.engine, seconds=seconds)
         self.until_ready()

@@ -87,7 +87,7 @@ class Fleet(scenario.Scenario):
     def end_fleet(self):
         """Ends all of them cleanly, connectors first."""
         for name in ("pods", "rows", "executor", "engine"):
-            code, _ = self.processes[name].end(signal.SIGTERM, 15)
+            code, _ = self.processes[name].end(signal.SIGTERM, 30)
             self.assertEqual(code, 0, f"{name}: {self.processes[name].trace()}")
 
     # ---------------------------------------------------------------- looking

@@ -190,7 +190,7 @@ class Scenario(unittest.TestCase):
         """It is not ready, and says why: the source, and what an operator may do."""
         command = f"trueup unquarantine {source}"
         self.engine.until(
-            f"/readyz names {command}", lambda: command in self.engine.readiness()[1], 30
+            f"/readyz names {command}", lambda: command in self.engine.readiness()[1], 90
         )
         status, text = self.engine.readiness()
         self.assertEqual(status, 503)

@@ -16,6 +16,7 @@ class Table:
         self.pods = []
         self.rows = []
         self.notes = []
+        self.void = set()  # slugs of events that prove nothing; of this process
         self._lock = threading.Lock()
 
     @classmethod

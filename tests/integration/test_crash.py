@@ -19,17 +19,17 @@ class Crash(scenario.Scenario):
         engine.kill()
 
         # 2: some outcomes are in, others not; new drift came while it was dead.
+        since = engine.mark()
         engine.start(ready_within=0)
         fresh = self.drift()
-        since = engine.mark()
         engine.until("three outcomes", lambda: len(engine.seen(since, kind="outcome")) >= 3, 60)
         engine.kill()
 
         # 3: commands are checked, every write is held.
         open(self.pause_file, "w", encoding="utf-8").close()
+        since = engine.mark()
         engine.start(ready_within=0)
         late = self.drift()
-        since = engine.mark()
         engine.until("commands", lambda: len(engine.seen(since, kind="command")) >= 4, 60)
         engine.kill()
         os.remove(self.pause_file)

@@ -69,7 +69,7 @@ class Incident(scenario.Scenario):
         self.engine.until(
             "a complete pass",
             lambda: self.engine.metric("reconciliation_passes_total") > passes,
-            30,
+            60,
         )
         self.engine.until("its event", self.pass_events, 10)
         wanted = {"orphaned_pods_cleaned", "missing_pods_handled", "status_drift_fixed"}
@@ -107,7 +107,7 @@ class Incident(scenario.Scenario):
         engine.start(ready_within=0)
         self.not_believed("pods")
         self.vouch("pods")
-        engine.until("ready", lambda: engine.readiness()[0] == 200, 30)
+        engine.until("ready", lambda: engine.readiness()[0] == 200, 60)
 
     def make_incident(self):
         for number in range(6):

@@ -85,7 +85,7 @@ class KafkaFaults(fleet.Fleet):
         engine.until(
             "every command has its outcome",
             lambda: all(p.metric("trueup_outbox_commands") == 0 for p in (engine, second)),
-            60,
+            150,
         )
         for name in ("pods", "rows", "executor", "engine", "engine-2"):
             code, _ = self.processes[name].end(signal.SIGTERM, 30)

@@ -72,6 +72,7 @@ class KafkaMainJob(fleet.Fleet):
             engine = self.start_fleet()
             self.prove(engine, seconds=150)
             self.check_budget(engine)
+            engine.until("all is said", lambda: engine.metric("trueup_outbox_commands") == 0, 60)
             effects[partitions] = self.effects(engine)
             self.end_fleet()
             self.pg.drop_slot()

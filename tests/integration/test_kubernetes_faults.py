@@ -50,7 +50,7 @@ class KubernetesFaults(faults.Faults):
         self.lose_pod(lost[1])
         orphan = self.event()
         orphan.pod(after=scenes.DELETED)
-        self.heal(lost[1], orphan)
+        self.heal(lost[1], orphan, seconds=180)  # each deaf connection may cost a call's 30 s
 
     def test_pods_deleted_offline_are_found_after_410_gone_S11(self):
         lost, stays = [self.pair() for _ in range(4)], self.pair()

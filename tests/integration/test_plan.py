@@ -29,7 +29,8 @@ class Plan(scenario.Scenario):
 
     def plan(self):
         code, said, complaint = self.ask("plan", "-o", "json")
-        self.assertEqual(complaint, "")
+        slow = [line for line in complaint.splitlines() if not line.startswith("reading ")]
+        self.assertEqual(slow, [])
         return code, json.loads(said)
 
     def checked(self, code):

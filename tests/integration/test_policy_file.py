@@ -148,8 +148,12 @@ class PolicyFile(scenario.Scenario):
         # Symptom (had it been taken): a half-edited file changed what a running engine goes by.
         self.edit_policy("language: 1", "language: 7")
         said = "this process goes on with the policies that are in its journals"
-        engine.until("it says so", lambda: said in engine.readiness()[1], 30)
-        self.assertEqual(engine.readiness()[0], 200)
+
+        def ready_and_says_so():
+            code, text = engine.readiness()
+            return code == 200 and said in text
+
+        engine.until("it is ready and says so", ready_and_says_so, 60)
         self.pod("late")
         engine.until("the pod late goes", lambda: self.gone("late"), 60)
         self.assertEqual((self.state("well"), self.state("draining")), ("ACTIVE", "DRAINING"))

@@ -282,6 +282,7 @@ def _play_one(table, event, kind):
         kind(event)
     except TooLate as error:
         void = True
+        table.void.add(event.slug)
         table.note(f"{name} {event.slug} proves nothing, a pause got too long: {error}")
     except Exception as error:  # any failure of the world must show in the table
         void = True
