@@ -204,6 +204,8 @@ void PostgresConnector::advance_proof(SteadyTime now, std::vector<Fact>& out) {
 }
 
 void PostgresConnector::ask_position(SteadyTime now) {
+    // One of a proof that was given up; unanswered, all that is asked later would wait behind it.
+    if (ask_call_ != 0) database_->cancel(ask_call_);
     ask_call_ = ids_.next();
     asked_at_ = now;
     ask_row_.clear();

@@ -447,6 +447,30 @@ TEST(PostgresConnector, AProofEndsWithTheCheckThatFindsTheTableAltered) {
     EXPECT_EQ(fixture.count(Kind::kProgress), 0U);
 }
 
+// Symptom: a question that the server left unanswered was forgotten with its proof and never
+// withdrawn, and all that was asked on that connection later waited behind it for ever.
+TEST(PostgresConnector, AQuestionOfAProofThatWasGivenUpIsWithdrawnBeforeTheNextOne) {
+    ConnectorFixture fixture;
+    fixture.start_and_copy();
+    fixture.database.answer_positions = false;
+    fixture.pass(Millis(30'000));
+    fixture.say(pg_keepalive(0x1000));
+    fixture.connector->marker_appended(from_millis<BrokerTime>(42), fixture.now);
+    fixture.settle();
+    const std::size_t asked = fixture.database.count("insert_lsn");
+    fixture.database.published = "table 1, altered";  // which ends the proof
+    for (int i = 0; i < 5; ++i) {
+        fixture.pass(Millis(9'000));
+        fixture.say(pg_keepalive(0x1000));
+    }
+    EXPECT_EQ(fixture.count(Kind::kSnapshotEnd), 2U);
+    EXPECT_EQ(fixture.database.count("cancel"), 0U);
+    fixture.connector->marker_appended(from_millis<BrokerTime>(43), fixture.now);
+    fixture.settle();
+    EXPECT_EQ(fixture.database.count("insert_lsn"), asked + 1);
+    EXPECT_EQ(fixture.database.count("cancel"), 1U);
+}
+
 TEST(PostgresConnector, AnotherPrimaryKeyThatTheNextConnectionFindsMeansOtherObjects) {
     ConnectorFixture fixture;
     fixture.start_and_copy();
