@@ -14,29 +14,18 @@ namespace trueup::config {
 
 namespace {
 
-/// What the rule asks before it acts, each once.
-std::vector<std::string> asked_counts(const policy::Policy& policy, std::string_view name) {
-    std::vector<std::string> counts;
-    for (const policy::Rule& rule : policy.rules) {
-        if (rule.name != name) continue;
-        for (const policy::Case& each : rule.cases) {
-            for (const std::string& count : each.ask_while) add_once(counts, count);
-        }
-    }
-    return counts;
-}
-
 /// What is counted over all subjects, each shard counts over its own: a live row that may own any
 /// pod holds back the orphans of its shard only.
 void check_shards(Section& section, const PolicyConfig& policy, const Config& config) {
     if (!config.kafka || config.kafka->partitions <= 1) return;
     std::vector<std::string> acting;
     std::vector<std::string> counts;
-    for (const RuleSettings& rule : policy.rules) {
-        const std::vector<std::string> asked = asked_counts(*policy.text, rule.rule);
-        if (!acts(rule.mode) || asked.empty()) continue;
-        acting.push_back(rule.rule);
-        for (const std::string& count : asked) add_once(counts, count);
+    for (std::size_t i = 0; i < policy.rules.size(); ++i) {
+        if (!acts(policy.rules[i].mode)) continue;
+        for (const policy::Case& each : policy.text->rules[i].cases) {
+            if (!each.ask_while.empty()) add_once(acting, policy.rules[i].rule);
+            for (const std::string& count : each.ask_while) add_once(counts, count);
+        }
     }
     if (acting.empty()) return;
     section.problem(
