@@ -13,11 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool waits_for_approval(Reason reason) {
-    return reason == Reason::kApproval || reason == Reason::kNotEnabled ||
-           reason == Reason::kUncorrelatedRows;
-}
-
 Json json_of(const FindingEdge& edge, const Snapshot& snapshot) {
     Json json{{"id", to_hex(edge.id)},
               {"policy", snapshot.policy},

@@ -78,8 +78,8 @@ void add_findings_approve(CLI::App& findings, Options& options, Chosen& chosen) 
     add_policy_name(*approve, o, "default all");
     approve->add_option("--rule", o.rule, "All findings of this rule that wait for an approval");
     approve->add_option("--reason", o.reason,
-                        "All findings that wait for this reason: approval, not_enabled, or that of "
-                        "a count, for example uncorrelated_rows");
+                        "All findings that wait for this reason: approval, not_enabled, recurring, "
+                        "or that of a count, for example uncorrelated_rows");
     const auto take_seen = [&o](const std::string& text) {
         const Result<std::vector<Offset>> seen = parse_seen(text);
         // An unset variable of a script, which would have approved what nobody had looked at.

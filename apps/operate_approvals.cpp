@@ -102,8 +102,8 @@ int run_findings_approve(const OperateOptions& options) {
     if (options.reason.empty() && options.rule.empty()) {
         return complain(
             "no finding is named; write the id of one, from `trueup findings list`, or --rule "
-            "RULE, or --reason approval (or not_enabled, or that of a count), which shows them and "
-            "asks");
+            "RULE, or --reason approval (or not_enabled, recurring, or that of a count), which "
+            "shows them and asks");
     }
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);

@@ -233,12 +233,16 @@ void put_away(Stage& stage) {
 }
 
 void approve(Stage& stage) {
-    for (const char* because : {"approval", "uncorrelated_rows"}) {
-        RequestScope scope;
-        scope.reason = because;
-        scope.finding_offset = stage.fleet.applied();
-        ask(stage, RequestKind::kApprove, scope);
+    for (const Reason because : {Reason::kApproval, Reason::kUncorrelatedRows}) {
+        approve_reason(stage, because);
     }
+}
+
+void approve_reason(Stage& stage, Reason because) {
+    RequestScope scope;
+    scope.reason = name_of(because);
+    scope.finding_offset = stage.fleet.applied();
+    ask(stage, RequestKind::kApprove, scope);
 }
 
 void enable(Stage& stage) {

@@ -59,6 +59,8 @@ void hear_answers(Stage& stage);
 void put_away(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.
 void approve(Stage& stage);
+/// The same of what waits for this reason.
+void approve_reason(Stage& stage, Reason because);
 /// Somebody looks at what the rules that nobody has enabled would do, and enables them; where that
 /// cannot be looked at yet, it is asked for.
 void enable(Stage& stage);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 namespace trueup::simulation {
 
@@ -96,15 +97,15 @@ bool Approvals::overdue(const History::RowView& row) const {
 
 bool Approvals::to_order(const Command& command, SteadyTime issued) {
     SteadyTime& last = orders_[command.rule + " " + command.draft.target.object_id];
-    const bool agreed = [&] {
-        for (const std::string& scope : {std::string(), command.subject}) {
-            const auto found = approved_.find(scope);
-            if (found != approved_.end() && found->second > last) return true;
-        }
-        return false;
-    }();
-    last = issued;
-    return agreed;
+    return since(command.subject, std::exchange(last, issued));
+}
+
+bool Approvals::since(const std::string& subject, SteadyTime time) const {
+    for (const std::string& scope : {std::string(), subject}) {
+        const auto found = approved_.find(scope);
+        if (found != approved_.end() && found->second > time) return true;
+    }
+    return false;
 }
 
 }  // namespace trueup::simulation

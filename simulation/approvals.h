@@ -44,6 +44,8 @@ class Approvals {
     bool overdue(const History::RowView& row) const;
     /// Was this approved, and is it the first command on its object since?
     bool to_order(const Command& command, SteadyTime issued);
+    /// Did somebody approve something of it, or everything, after that?
+    bool since(const std::string& subject, SteadyTime time) const;
     /// Did somebody say that nothing is to be done about it?
     bool dismissed(const std::string& subject) const { return dismissed_.count(subject) != 0; }
 

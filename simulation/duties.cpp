@@ -17,6 +17,9 @@ std::string name_in(const std::string& subject) { return subject.substr(subject.
 
 void Oracles::ended(const Outcome& outcome) {
     const bool first = ended_commands_.emplace(outcome.command_id, scheduler_.steady_now()).second;
+    const bool done =
+        outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
+    if (first && done) done_.emplace(outcome.command_id, scheduler_.steady_now());
     // Both executors may say of one command how it ended.
     if (!first || outcome.kind != OutcomeKind::kRefused) return;
     // An operator's word may come again and again.
@@ -30,7 +33,10 @@ void Oracles::ended(const Outcome& outcome) {
 void Oracles::judge_loop(const Command& command) {
     if (law != nullptr && later_step(command)) return;  // it waits for what its source shows
     const std::string& object = command.draft.target.object_id;
-    std::vector<SteadyTime>& times = refused_[command.rule + " " + object];
+    auto& [times, lists] = refused_[command.rule + " " + object];
+    // When everything was listed anew, that may be worth another try.
+    if (lists_[0] > lists[0] && lists_[1] > lists[1]) times.clear();
+    lists = lists_;
     times.push_back(scheduler_.steady_now());
     if (times.size() <= kMostRefusals) return;
     // What an engine learns late is news as well.

@@ -13,6 +13,9 @@
 
 namespace trueup::simulation {
 
+/// Does it go on with a list that began by taking something away?
+bool later_step(const Command& command);
+
 class Evidence {
   public:
     /// All of them outlive it.

@@ -52,6 +52,8 @@ class Fleet {
     bool settled() const;
     /// The same, whatever is open.
     bool quiet() const;
+    /// Does a finding somewhere have this reason?
+    bool waits_for(Reason reason) const;
     std::vector<OpenFinding> open_findings() const;
     /// The sources whose last list nobody believes.
     std::vector<std::string> quarantined(bool drops_too) const;

@@ -35,6 +35,18 @@ std::vector<std::string> Fleet::found() const {
     return {subjects.begin(), subjects.end()};
 }
 
+bool Fleet::waits_for(Reason reason) const {
+    bool waits = false;
+    for (const runtime::Shard* shard : parts_->shards()) {
+        shard->state().subjects.each_cached([&](const Subject& subject) {
+            for (const Finding& finding : subject.findings) {
+                waits = waits || finding.reason == reason;
+            }
+        });
+    }
+    return waits;
+}
+
 std::vector<OpenFinding> Fleet::open_findings() const {
     std::set<OpenFinding> open;
     for (const runtime::Shard* shard : parts_->shards()) {

@@ -297,6 +297,26 @@ void many_orphans(Stage& stage, Random& /*random*/) {
     }
 }
 
+void keep_up_pod(Stage& stage, const std::string& name, Millis every) {
+    if (!has_pod(stage, name)) stage.world.create_pod(name, labels(), "Running");
+    later(stage, every, [&stage, name, every] { keep_up_pod(stage, name, every); });
+}
+
+void keep_up_row(Stage& stage, const std::string& pk, Millis every) {
+    stage.world.update_row(pk, {{"status", "running"}});
+    later(stage, every, [&stage, pk, every] { keep_up_row(stage, pk, every); });
+}
+
+/// Another controller does the opposite each time: it makes the pod anew that no row wants, or says
+/// that an instance runs whose pod has failed.
+void fight(Stage& stage, Random& random) {
+    const std::string name = fresh_name(stage);
+    const Millis every = random.between(Millis{2'000}, Millis{20'000});
+    if (random.chance(500)) return keep_up_pod(stage, name, every);
+    stage.world.create_pod(name, labels(), "Failed");
+    keep_up_row(stage, stage.world.insert_row(row_for(name, "running")), every);
+}
+
 }  // namespace
 
 Settings settings_now(const Stage& stage) {
@@ -337,6 +357,7 @@ std::vector<ActKind> odd_workload() {
         {"late-executors", Actor::kWorkload, 0, late_executors},
         {"reinsert-row", Actor::kWorkload, 0, reinsert_row},
         {"come-and-go", Actor::kWorkload, 0, come_and_go},
+        {"fight", Actor::kWorkload, 0, fight},
         {"many-orphans", Actor::kWorkload, 0, many_orphans},
     };
 }

@@ -43,7 +43,7 @@ class Run {
     // Each is told to the oracles, in the order in which the broker has them.
     void see_command(ports::Partition at, const Broker::Record& record);
     void see_settings(const Broker::Record& record);
-    void see_row(const Broker::Record& record);
+    void see_change(ports::Partition at, const Broker::Record& record);
     void see_outcome(const Broker::Record& record);
     void see_finding(const Broker::Record& record);
     void see_request(ports::Partition at, const Broker::Record& record);

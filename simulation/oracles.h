@@ -29,12 +29,14 @@
 //   O22 meant     under other policies: nothing is ordered that the text in force does not say of
 //                 the world as each source showed it then; instead of O1, O8 and O13, their law
 //                 says what is right (law.h)
+//   O23 recurring no rule does the same for one subject a third time that nobody approved
 #pragma once
 
 #include "engine/base/id.h"
 #include "engine/model/command.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/rule_settings.h"
+#include "engine/model/topic.h"
 #include "simulation/allowances.h"
 #include "simulation/approvals.h"
 #include "simulation/endings.h"
@@ -52,6 +54,7 @@
 #include "simulation/violations.h"
 #include "simulation/witness.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -82,6 +85,8 @@ class Oracles final : public Witness, public Allowances {
     void found(const FindingEdge& edge);
     /// What came of a command is in its topic.
     void ended(const Outcome& outcome);
+    /// A list of everything that a source has is in its topic, to its end.
+    void listed(Topic topic) { ++lists_[topic == Topic::kChangesPods ? 0 : 1]; }
     /// From now on a source asks in the wrong place, or does so no more.
     void asks_wrongly(bool wrong);
     /// Where it asks there are objects of somebody else: a write reached one.
@@ -121,7 +126,12 @@ class Oracles final : public Witness, public Allowances {
     /// so before then.
     void judge_duties(const std::function<bool(const std::string&, SteadyTime)>& served);
 
+    /// O23
+    void judge_recurring(const std::vector<Command>& commands);
+
   private:
+    using Lists = std::array<std::uint64_t, 2>;  ///< of pods, of rows: how many there were
+
     /// A write on its way to its server.
     struct Sent {
         Knowledge known;
@@ -137,7 +147,6 @@ class Oracles final : public Witness, public Allowances {
     void judge_late(const Sent& sent, Millis on_its_way);
     void judge_order(const Command& command);
     void judge_meant(const Command& command, SteadyTime issued);
-    static bool later_step(const Command& command);
     std::uint64_t most_allowed(const Budget& budget, SteadyTime now,
                                const std::map<std::string, SteadyTime>& served) const;
     bool unlooked(const Command& command, SteadyTime issued) const;
@@ -162,10 +171,19 @@ class Oracles final : public Witness, public Allowances {
     std::map<CommandId, SteadyTime> effects_of_;      ///< the first one
     std::map<std::string, Command> last_;             ///< that was given, by object
     std::map<CommandId, SteadyTime> ended_commands_;  ///< when their first outcome was there
+    std::map<CommandId, SteadyTime> done_;  ///< those of which that said that it was done
     std::map<CommandId, SteadyTime> given_;           ///< when they were issued
     std::map<CommandId, CommandDraft> drafts_;
     std::map<Hash128, std::string> named_;  ///< findings and commands: what each id is of
-    std::map<std::string, std::vector<SteadyTime>> refused_;  ///< by rule and object
+    /// Refusals of what was ordered again, and what had been listed by the last one.
+    struct Refused {
+        std::vector<SteadyTime> times;
+        Lists lists{};
+    };
+    std::map<std::string, Refused> refused_;  ///< by rule and object
+    Lists lists_{};
+    std::map<std::string, SteadyTime> ordered_for_;  ///< last; by rule and subject
+    std::set<CommandId> agreed_;  ///< somebody approved something of it since the one before
     std::set<std::string> went_back_;
     bool asks_wrongly_ = false;
     SteadyTime wrong_until_{};

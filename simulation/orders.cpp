@@ -77,6 +77,9 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     }
     if (!given_.emplace(command.id, issued).second) return;
     judge_order(command);
+    SteadyTime& before = ordered_for_[command.rule + " " + command.subject];
+    if (approvals_.since(command.subject, before)) agreed_.insert(command.id);
+    before = issued;
     if (restraints_.bound(command, issued)) {
         violate("brakes", "a command about " + command.subject + " against a pause or a hold");
     }
@@ -102,11 +105,6 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     const std::string against = evidence_.against(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
     if (law != nullptr) judge_meant(command, issued);
-}
-
-bool Oracles::later_step(const Command& command) {
-    return command.draft.action.kind == Action::Kind::kUpdateRow &&
-           command.draft.read_set.front().kind == Predicate::Kind::kNoneBut;
 }
 
 void Oracles::judge_meant(const Command& command, SteadyTime issued) {
@@ -223,6 +221,37 @@ std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
         if (since < now) there.insert(name);
     }
     return std::max<std::uint64_t>(budget.max, there.size() * budget.percent / 100);
+}
+
+void Oracles::judge_recurring(const std::vector<Command>& commands) {
+    // What people do to rows, and what is asked for, may come again and again.
+    static const std::set<std::string> kAsk{"missing_pod", "orphaned_pod", "status_drift",
+                                            "stuck_transition", "untracked_record"};
+    std::set<CommandId> counted;                            // both engines say each
+    std::map<std::string, std::vector<const Command*>> of;  // by rule, subject and row
+    for (const Command& command : commands) {
+        if (kAsk.count(command.rule) == 0 || !counted.insert(command.id).second) continue;
+        const bool row = command.draft.action.kind == Action::Kind::kUpdateRow;
+        const std::string& object = command.draft.target.object_id;
+        of[command.rule + " " + command.subject + " " + (row ? object : "")].push_back(&command);
+    }
+    for (auto& [what, same] : of) {
+        std::stable_sort(same.begin(), same.end(), [&](const Command* a, const Command* b) {
+            return given_.at(a->id) < given_.at(b->id);
+        });
+        std::size_t done = 0;
+        for (const Command* command : same) {
+            if (done > 1 && agreed_.count(command->id) == 0) {
+                return violate("recurring", what_of(*command) + "it was done " +
+                                                std::to_string(done) +
+                                                " times, and nobody approved it");
+            }
+            // Else it may have been given up before.
+            const SteadyTime over = given_.at(command->id) + (command->not_after - command->issued);
+            const auto ended = done_.find(command->id);
+            done += ended != done_.end() && ended->second + kOnItsWay < over ? 1U : 0U;
+        }
+    }
 }
 
 /// Who knows of a write must have seen its object since.

@@ -92,6 +92,12 @@ std::vector<Plan> plans_of_more() {
          .faults_every = Millis{25'000},
          .with = {"come-and-go", "come-and-go", "many-orphans"},
          .budget = {1, 10, Millis{60'000}}},
+        {.name = "fights",
+         .about = "the standard one for 20 minutes, and somebody undoes what is done",
+         .unrest = Millis{1'200'000},
+         .workload_every = Millis{15'000},
+         .faults_every = Millis{30'000},
+         .with = {"fight", "fight"}},
     };
 }
 

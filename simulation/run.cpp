@@ -58,7 +58,8 @@ Run::Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Trace* 
         if (at.topic == Topic::kRequests) see_request(at, record);
         if (at.topic == Topic::kOutcomes) see_outcome(record);
         if (at.topic == Topic::kFindings) see_finding(record);
-        if (at.topic == Topic::kChangesRows && oracles_.reinsertions().any()) see_row(record);
+        const bool rows = at.topic == Topic::kChangesRows;
+        if (rows || at.topic == Topic::kChangesPods) see_change(at, record);
         if (trace_ != nullptr) trace_->stored(scheduler_.since(), at, record);
     });
     broker_.observe_truncation([this](ports::Partition at, Offset offset) {

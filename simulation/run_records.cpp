@@ -47,8 +47,10 @@ void Run::see_settings(const Broker::Record& record) {
     if (!view.settings->enabled_by.empty()) oracles_.restraints().all_enabled();
 }
 
-void Run::see_row(const Broker::Record& record) {
+void Run::see_change(ports::Partition at, const Broker::Record& record) {
     const auto change = codec::decode_change(record.value);
+    if (change && change->kind == ChangeKind::kSnapshotEnd) oracles_.listed(at.topic);
+    if (at.topic != Topic::kChangesRows || !oracles_.reinsertions().any()) return;
     if (change && change->kind == ChangeKind::kSnapshotBegin) oracles_.reinsertions().list_begins();
     if (!change || change->kind != ChangeKind::kRemove) return;
     const std::string_view id = change->object_id;

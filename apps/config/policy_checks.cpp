@@ -22,8 +22,9 @@ using policy::Verb;
 
 const std::vector<std::string>& codes() {
     static const std::vector<std::string> kCodes{
-        "blind_seen", "deletes_all", "irreversible", "keyless", "no_grace",   "no_story",
-        "no_window",  "none_narrow", "open_words",   "overlap", "some_hides", "unseen_step"};
+        "blind_seen", "deletes_all", "irreversible", "keyless",    "no_grace",
+        "no_story",   "no_window",   "none_narrow",  "open_words", "overlap",
+        "recurring",  "some_hides",  "unseen_step"};
     return kCodes;
 }
 

@@ -268,8 +268,9 @@ void Producer::delivered(const rd_kafka_message_t& message) {
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
         whole.fail(error_of(message.err, "append to " + partition_name(unit.partition)));
         doom();
-    } else if (message.offset < 0 || time < 0) {
-        // A retry that the broker had seen before: it is there, but nobody says where.
+    } else if (message.offset < 0 || time < 0 || type != RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME) {
+        // A retry that the broker had seen before: it is there, but nobody says where. librdkafka
+        // counts the offsets of a batch up from -1 then, and gives them the time of the client.
         whole.fail(
             {Next::kRetry, Code::kUnavailable,
              "append to " + partition_name(unit.partition) + ": stored at an unknown offset"});

@@ -10,6 +10,8 @@ namespace trueup::core {
 namespace {
 
 constexpr std::size_t kMostRefusals = 16;  // that a subject remembers
+constexpr std::ptrdiff_t kMostMended = 2;  // of one rule
+constexpr Millis kDay{86'400'000};
 
 }  // namespace
 
@@ -40,6 +42,9 @@ void Aftermaths::tend_aftermath(Entry& entry) {
     std::erase_if(after.refusals,
                   [&](const Refusal& refusal) { return news_since(subject, refusal); });
     bool changed = after.refusals.size() != before;
+    changed = std::erase_if(after.mended,
+                            [&](const Mended& mended) { return !kept(subject, mended); }) > 0 ||
+              changed;
     if (after.ended && over(subject, *after.ended)) {
         after.ended.reset();
         changed = true;
@@ -51,6 +56,33 @@ void Aftermaths::tend_aftermath(Entry& entry) {
     if (!changed) return;
     if (after == Aftermath{}) subject.aftermath.reset();
     state_.subjects.mark_dirty(entry);
+}
+
+/// Less than a day old, or told by a finding that waits because of it: only an approval ends that.
+bool Aftermaths::kept(const Subject& subject, const Mended& mended) const {
+    return mended.at + kDay > meta_.now ||
+           std::any_of(subject.findings.begin(), subject.findings.end(),
+                       [&](const Finding& finding) { return finding.rule == mended.rule; });
+}
+
+std::optional<JournalTime> Aftermaths::forgets_at(const Subject& subject) const {
+    if (!subject.aftermath) return std::nullopt;
+    for (const Mended& mended : subject.aftermath->mended) {
+        if (mended.at + kDay > meta_.now) return mended.at + kDay;
+    }
+    return std::nullopt;
+}
+
+/// Of a rule that asks before it does the same too often.
+void Aftermaths::note_mended(Entry& entry, RuleNumber rule, const std::string& object_id,
+                             BrokerTime ordered) {
+    if (state_.plan->rules[rule.value()].may_recur) return;
+    std::vector<Mended>& mended = aftermath_of(entry).mended;
+    const auto same = [&](const Mended& before) { return before.rule == rule; };
+    if (std::count_if(mended.begin(), mended.end(), same) >= kMostMended) {
+        mended.erase(std::find_if(mended.begin(), mended.end(), same));
+    }
+    mended.push_back({rule, object_id, ordered, meta_.now});
 }
 
 /// Does the row that an ending wrote say something else by now, or is there a pod for it again?

@@ -7,6 +7,9 @@
 
 #include "engine/core/fold.h"
 
+#include <optional>
+#include <string>
+
 namespace trueup::core {
 
 class Aftermaths {
@@ -19,10 +22,16 @@ class Aftermaths {
     Aftermath& aftermath_of(Entry& entry);
     void tend_aftermath(Entry& entry);
 
+    /// When something is forgotten, if nothing else happens; nullopt: nothing is.
+    std::optional<JournalTime> forgets_at(const Subject& subject) const;
+
+    void note_mended(Entry& entry, RuleNumber rule, const std::string& object_id,
+                     BrokerTime ordered);
     void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
 
   private:
     bool news_since(const Subject& subject, const Refusal& refusal) const;
+    bool kept(const Subject& subject, const Mended& mended) const;
     bool over(const Subject& subject, const Ended& ended) const;
 
     State& state_;  ///< the plan; its subjects are only marked as dirty

@@ -10,11 +10,15 @@
 #include "engine/core/quoted.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace trueup::core {
 
 namespace {
+
+/// What may wait for an approval under any policy.
+constexpr std::array kOfEveryPolicy{Reason::kApproval, Reason::kNotEnabled, Reason::kRecurring};
 
 std::string many(std::uint32_t count) {
     return std::to_string(count) + (count == 1 ? " finding" : " findings");
@@ -69,7 +73,7 @@ Answer Approvals::approve_all(const RequestScope& scope, Approval approval) {
 
 /// False: nothing waits for an approval with this reason.
 bool Approvals::name_reason(const RequestScope& scope, Approval& approval) const {
-    for (const Reason known : {Reason::kApproval, Reason::kNotEnabled}) {
+    for (const Reason known : kOfEveryPolicy) {
         if (scope.reason == name_of(known)) approval.reason = known;
     }
     if (approval.reason != Reason::kNone) return true;
@@ -82,10 +86,9 @@ bool Approvals::name_reason(const RequestScope& scope, Approval& approval) const
 
 /// Of the policy in force.
 std::string Approvals::which_reason(const std::string& wanted) const {
-    std::vector<std::string> words = state_.plan->count_reasons();
-    for (const Reason known : {Reason::kNotEnabled, Reason::kApproval}) {
-        words.emplace(words.begin(), name_of(known));
-    }
+    std::vector<std::string> words;
+    for (const Reason known : kOfEveryPolicy) words.emplace_back(name_of(known));
+    for (std::string& count : state_.plan->count_reasons()) words.push_back(std::move(count));
     std::string said = wanted.empty() ? "an approval of many findings must name their reason: "
                                       : "nothing waits for an approval with the reason " +
                                             quoted(wanted) + "; write ";

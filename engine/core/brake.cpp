@@ -41,7 +41,7 @@ Brake Brakes::brake_on(const Subject& subject, const Finding& finding,
     }
     if (!verdict.harmless && in_doubt()) return {Stage::kDoubt, Reason::kQuarantine, {}};
     if (refused_before(subject, finding)) return {Stage::kRefused, Reason::kRefused, {}};
-    if (const Reason why = unapproved(finding, verdict); why != Reason::kNone) {
+    if (const Reason why = unapproved(subject, finding, verdict); why != Reason::kNone) {
         return {Stage::kApproval, why, {}};
     }
     // Backing off after a failure, which the finding names by itself.
@@ -88,6 +88,22 @@ std::optional<Wait> Brakes::busy(const Subject& subject, const Finding& finding,
     return meets ? std::optional(Wait{}) : std::nullopt;
 }
 
+/// Was the rule done twice already with this object, or with those in whose place it came? Then
+/// somebody else may do the opposite each time.
+bool Brakes::recurs(const Subject& subject, const Finding& finding) const {
+    if (!subject.aftermath || !TRUEUP_GUARD("recurring_asks")) return false;
+    const auto came_since = [&](BrokerTime time) {
+        return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+            return facet.object_id == finding.object_id && facet.first_seen > time;
+        });
+    };
+    const std::vector<Mended>& mended = subject.aftermath->mended;
+    return std::count_if(mended.begin(), mended.end(), [&](const Mended& before) {
+               return before.rule == finding.rule &&
+                      (before.object_id == finding.object_id || came_since(before.ordered));
+           }) > 1;
+}
+
 /// Was another command approved than this one, or none? Under one finding that is another question.
 bool Brakes::moved(const Finding& finding, const Hash128& proposal) const {
     return finding.proposal != proposal && TRUEUP_GUARD("approval_of_this_command");
@@ -95,16 +111,19 @@ bool Brakes::moved(const Finding& finding, const Hash128& proposal) const {
 
 /// What an approval is needed for that there is not: kNone where exactly this command was approved,
 /// or none is needed.
-Reason Brakes::unapproved(const Finding& finding, const Verdict& verdict) const {
+Reason Brakes::unapproved(const Subject& subject, const Finding& finding,
+                          const Verdict& verdict) const {
     const bool asks = verdict.reason != Reason::kNone;
     const bool by_mode = meta_.settings.rules[finding.rule.value()].mode == Mode::kApprove;
     const bool unlooked = !by_mode && !enabled(finding.rule);
-    if (!asks && !by_mode && !unlooked) return Reason::kNone;
+    const bool again = recurs(subject, finding);
+    if (!asks && !by_mode && !unlooked && !again) return Reason::kNone;
     // The approval was for all of it. Where nobody needed one before, each command asks.
     if (finding.steps > 0 && !unlooked) return Reason::kNone;
     const bool other = finding.proposal.none() || moved(finding, hash_of(*verdict.command));
     if (finding.approved && !other) return Reason::kNone;
-    return asks ? verdict.reason : unlooked ? Reason::kNotEnabled : Reason::kApproval;
+    if (asks) return verdict.reason;
+    return unlooked ? Reason::kNotEnabled : again ? Reason::kRecurring : Reason::kApproval;
 }
 
 /// The budget has room, and nobody has waited for it longer.

@@ -42,7 +42,8 @@ class Brakes {
 
   private:
     bool refused_before(const Subject& subject, const Finding& finding) const;
-    Reason unapproved(const Finding& finding, const Verdict& verdict) const;
+    bool recurs(const Subject& subject, const Finding& finding) const;
+    Reason unapproved(const Subject& subject, const Finding& finding, const Verdict& verdict) const;
     std::optional<Wait> busy(const Subject& subject, const Finding& finding,
                              const Verdict& verdict) const;
     bool has_turn(RuleNumber rule, const Finding& finding) const;

@@ -14,6 +14,7 @@
 #include "engine/core/verdicts.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace trueup::core {
@@ -57,7 +58,11 @@ void Judging::judge(Marks::Marked& marked) {
     if (found) outcomes_.tend_commands(entry);
     if (state_.plan->ledger) keep_ledger(entry, marked.word);
     if (found) findings_.void_dismissals(entry);
-    if (subject.aftermath) aftermaths_.tend_aftermath(entry);
+    if (subject.aftermath) {
+        aftermaths_.tend_aftermath(entry);
+        const std::optional<JournalTime> at = aftermaths_.forgets_at(subject);
+        if (at) awaited_.wait_for({*at, kNoSource, {}});
+    }
     if (subject.ending) carrying_on_.tend_ending(entry);
     if (subject.request) expire_request(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {

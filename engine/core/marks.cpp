@@ -112,8 +112,10 @@ void Marks::collect(Entry& entry) {
         subject.facets.erase(kept, subject.facets.end());
         state_.subjects.mark_dirty(entry);
     }
+    // What was done to it is remembered for a day, also where nothing of it is left.
+    const bool remembered = subject.aftermath && !subject.aftermath->mended.empty();
     const bool needed = !subject.facets.empty() || !subject.findings.empty() || subject.held ||
-                        subject.ending.has_value();
+                        subject.ending.has_value() || remembered;
     if (needed) return state_.subjects.weigh(entry);
     for (const Wait& wait : subject.waits) state_.waits.remove({subject.key, entry.hash}, wait);
     state_.subjects.erase(entry);

@@ -167,9 +167,7 @@ bool Outcomes::of_a_former(const Subject& subject, const Finding& finding) {
 /// What was asked for once is done once, whatever comes in the place of what it was done to.
 void Outcomes::end_request(Entry& entry, const Finding& finding) {
     const PlanRule& rule = state_.plan->rules[finding.rule.value()];
-    // A verification is only a look.
-    const bool wrote = finding.command->draft.action.kind != Action::Kind::kVerifyGone;
-    if (wrote && rule.asked_by(entry.subject.request)) entry.subject.request.reset();
+    if (rule.asked_by(entry.subject.request)) entry.subject.request.reset();
 }
 
 void Outcomes::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {
@@ -198,7 +196,14 @@ void Outcomes::settle_finding(Entry& entry, std::size_t index, const Outcome& ou
         finding.command.reset();
     } else {
         meta_.rules[finding.rule.value()].mended += done ? 1U : 0U;
-        if (done) end_request(entry, finding);
+        // A verification is only a look.
+        const bool wrote = finding.command->draft.action.kind != Action::Kind::kVerifyGone;
+        if (done && wrote) {
+            end_request(entry, finding);
+            // Of two executors the one that finds it done may be the first to say so.
+            aftermaths_.note_mended(entry, finding.rule, finding.object_id,
+                                    finding.command->issued);
+        }
         findings_.resolve(entry, index, reason_of(outcome.kind));
     }
 }

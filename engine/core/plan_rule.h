@@ -119,6 +119,8 @@ struct PlanRule {
     bool since_first_seen = false;
     bool keyless = false;  ///< judges objects without a key, too
     std::vector<Millis> backoff;
+    /// It may come to the same again and again within a day, and asks nobody.
+    bool may_recur = false;
     std::string requested;  ///< the name of the request that it waits for; empty: for none
     FieldAt owner;          ///< of who may make that request; kNoRole: it waits for none
     /// The list of its case that ends something, in order; empty: it has none.

@@ -192,6 +192,12 @@ void fields(A& a, Of<A, Aftermath>& aftermath) {
         a.number(refusal.said);
         a.list(refusal.epochs, [&](auto& epochs) { a.number(epochs); });
     });
+    a.list(aftermath.mended, [&](auto& mended) {
+        a.number(mended.rule);
+        a.text(mended.object_id);
+        a.time(mended.ordered);
+        a.time(mended.at);
+    });
     a.optional(aftermath.ended, [&](auto& ended) {
         a.number(ended.rule);
         a.text(ended.object_id);

@@ -94,12 +94,9 @@ void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     // What it did may be in view before it is reported: nothing more is done before that.
     if (asked && under_way(entry.subject, rule)) return;
     if (asked && of_another(*request, verdict)) verdict = Verdict::healthy();
+    if (asked && verdict.kind == Verdict::Kind::kHealthy) let_go(entry, rule);
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) awaited_.wait_for(verdict.wait);
-    if (asked && verdict.kind == Verdict::Kind::kHealthy) {
-        request.reset();  // there is nothing to do any more
-        state_.subjects.mark_dirty(entry);
-    }
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
     Finding& finding = findings_.open(entry, rule, verdict.object_id);
     if (finding.command || finding.dismissed) return;
@@ -107,6 +104,17 @@ void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     if (verdict.kind == Verdict::Kind::kWaiting)
         return findings_.set_waiting(entry, finding, verdict.reason);
     if (may_act(entry, finding, verdict)) act(entry, finding, verdict);
+}
+
+/// There is nothing to do any more. Whoever asked is told so, also where it came to no finding yet:
+/// the finding that is opened here is retracted with the others.
+void Verdicts::let_go(Entry& entry, RuleNumber rule) {
+    Subject& subject = entry.subject;
+    const bool told = std::any_of(subject.findings.begin(), subject.findings.end(),
+                                  [&](const Finding& finding) { return finding.rule == rule; });
+    if (!told) findings_.open(entry, rule, subject.request->target);
+    subject.request.reset();
+    state_.subjects.mark_dirty(entry);
 }
 
 /// What the verdict means for the rule's findings about other objects, or about none.

@@ -31,6 +31,7 @@ class Verdicts {
     void settle(Entry& entry, RuleNumber rule, Verdict verdict);
 
   private:
+    void let_go(Entry& entry, RuleNumber rule);
     void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
 
     bool may_act(Entry& entry, Finding& finding, const Verdict& verdict);

@@ -254,6 +254,10 @@ class Tracing {
         if (brake.reason == Reason::kNotEnabled) {
             kept("enabled", "the rule is not enabled as it is now", "a rule that is enabled");
         }
+        if (brake.reason == Reason::kRecurring) {
+            kept("recurring", "the rule did the same here twice within a day",
+                 "an approval each time");
+        }
         kept("approval", other ? "of another command" : "not given", "of this command");
     }
 

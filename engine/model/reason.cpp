@@ -8,7 +8,7 @@ namespace trueup {
 namespace {
 
 /// By number.
-constexpr std::array<std::string_view, 39> kReasons{
+constexpr std::array<std::string_view, 40> kReasons{
     "none",
     "not_synced",
     "grace",
@@ -48,6 +48,7 @@ constexpr std::array<std::string_view, 39> kReasons{
     "superseded",
     "not_enabled",
     "unknown_word",
+    "recurring",
 };
 
 }  // namespace
@@ -55,6 +56,11 @@ constexpr std::array<std::string_view, 39> kReasons{
 std::string_view name_of(Reason reason) {
     const auto number = static_cast<std::size_t>(reason);
     return number < kReasons.size() ? kReasons[number] : "unknown";
+}
+
+bool waits_for_approval(Reason reason) {
+    return reason == Reason::kApproval || reason == Reason::kNotEnabled ||
+           reason == Reason::kRecurring || reason == Reason::kUncorrelatedRows;
 }
 
 std::vector<std::string> reason_names() { return {kReasons.begin() + 1, kReasons.end()}; }

@@ -55,8 +55,11 @@ enum class Reason : std::uint8_t {
     // A rule waits, once more.
     kNotEnabled = 37,   ///< nobody has enabled the rule as it is: an operator must say so
     kUnknownWord = 38,  ///< a field that the rule needs says a word that the policy does not list
+    kRecurring = 39,    ///< the rule did the same here twice within a day: an operator must say so
 };
 std::string_view name_of(Reason reason);
+/// May an operator's approval be what a finding waits for?
+bool waits_for_approval(Reason reason);
 /// Of all reasons but kNone, by number.
 std::vector<std::string> reason_names();
 

@@ -16,6 +16,9 @@
 
 namespace trueup::policy {
 
+/// As a rule acknowledges it: that it may be done with one thing again and again within a day.
+inline constexpr std::string_view kMayRecur = "recurring";
+
 /// A moment that the clock of the role's source must have passed: `from` and a length behind it.
 struct Deadline {
     FieldRef from;

@@ -139,9 +139,20 @@ struct Refusal {
     bool operator==(const Refusal&) const = default;
 };
 
+/// A rule was done with an object of the subject. One that comes to it again and again, with one
+/// object or with those that come in its place, may be fighting another controller.
+struct Mended {
+    RuleNumber rule;
+    std::string object_id;
+    BrokerTime ordered{};  ///< what comes in the place of the object comes after this
+    JournalTime at{};      ///< the broker's clock may leap over a day
+    bool operator==(const Mended&) const = default;
+};
+
 /// What outlives a finding for a while, so that the next one does not repeat it.
 struct Aftermath {
     std::vector<Refusal> refusals;
+    std::vector<Mended> mended;  ///< the newest two of each rule, of a day; oldest first
     Boxed<Ended> ended;
     /// After an ending was dropped: until then a command of it may still be carried out.
     BrokerTime quiet_until{};

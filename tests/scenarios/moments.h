@@ -362,6 +362,7 @@ class Change {
             if (other) subject.request = StandingRequest{wanted, "somebody", false, {}};
             subject.request->owners = false;
         }
+        if (name == "recurring") subject.aftermath->mended.clear();
         if (name == "refusal") subject.aftermath->refusals.clear();
         if (name == "ending") {
             subject.ending.reset();

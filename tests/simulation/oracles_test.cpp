@@ -50,9 +50,10 @@ class OraclesTest : public ::testing::Test {
         return made;
     }
     /// Is in its topic, and comes to an end.
-    void give(const Command& made) {
+    void give(const Command& made) { give_as(made, OutcomeKind::kDone); }
+    void give_as(const Command& made, OutcomeKind kind) {
         oracles_.given(made, scheduler_.steady_now());
-        end(made.id);
+        end(made.id, kind);
     }
     void end(const CommandId& command, OutcomeKind kind = OutcomeKind::kDone,
              const std::string& reason = "") {
@@ -899,6 +900,49 @@ TEST_F(OraclesTest, LoopIsWhatIsRefusedAgainWithoutNews) {
     EXPECT_EQ(violated(), Names{});
     refuse(1, "veto");
     EXPECT_EQ(violated(), Names{"loop"});
+}
+
+// It was called a loop that an executor is asked once for each list of everything.
+TEST_F(OraclesTest, LoopIsNotWhatIsTriedAgainAfterEverythingWasListed) {
+    pod("w");
+    for (int i = 0; i < 5; ++i) {
+        scheduler_.run_until(scheduler_.since() + Millis{70'000});
+        for (const Topic topic : {Topic::kChangesPods, Topic::kChangesRows}) oracles_.listed(topic);
+        const Command again = command("uid", ++calls_);
+        oracles_.given(again, scheduler_.steady_now());
+        end(again.id, OutcomeKind::kRefused, "it is out of scope");
+    }
+    EXPECT_EQ(violated(), Names{});
+}
+
+TEST_F(OraclesTest, RecurringIsTheThirdTimeUnlessSomebodyApprovedIt) {
+    std::vector<Command> all;
+    const auto order = [&](const std::string& name, OutcomeKind kind) {
+        Command made = command("uid-" + std::to_string(++calls_), calls_);
+        made.rule = "orphaned_pod";
+        made.subject = "graph-instances/" + name;
+        made.not_after = BrokerTime(Millis{60'000});
+        give_as(made, kind);
+        all.push_back(made);
+        scheduler_.run_until(scheduler_.since() + Millis{10'000});
+    };
+    const auto approve = [&] {
+        Request request;
+        request.kind = RequestKind::kApprove;
+        oracles_.approvals().asked(request);
+        scheduler_.run_until(scheduler_.since() + Millis{10});
+    };
+    for (int i = 0; i < 2; ++i) order("twice", OutcomeKind::kDone);
+    for (int i = 0; i < 3; ++i) order("refused", OutcomeKind::kRefused);
+    for (int i = 0; i < 3; ++i) {
+        if (i == 2) approve();
+        order("approved", OutcomeKind::kAlreadyDone);
+    }
+    oracles_.judge_recurring(all);
+    EXPECT_EQ(violated(), Names{});
+    order("approved", OutcomeKind::kDone);
+    oracles_.judge_recurring(all);
+    EXPECT_EQ(violated(), Names{"recurring"}) << "that was for one round";
 }
 
 TEST_F(OraclesTest, FirstIsAnyOrderWhileASourceAsksInTheWrongPlace) {

@@ -581,6 +581,20 @@ TEST(Guard, Guard_refusal_waits_for_news_TheSameIsNotOrderedAgain) {
     EXPECT_EQ(s.meta().rules[0].commands, 1U);
 }
 
+// ADR 47: a pod that comes again each time that it is deleted is asked about the third time.
+TEST(Guard, Guard_recurring_asks_TheThirdTimeWithinADay) {
+    JournalScript s = quiet_world();
+    std::uint64_t version = 10;
+    Millis until = 100s;
+    for (const char* uid : {"a", "b", "c"}) {
+        s.pod({.name = "wrapper-7", .uid = uid, .version = ++version});
+        s.quiet_until(until += 80s);
+        s.outcome(s.commands().back(), OutcomeKind::kDone);
+        s.pod_gone("wrapper-7", uid, ++version);
+    }
+    EXPECT_EQ(s.meta().rules[0].commands, 2U);
+}
+
 /// So many pods, and no rows, in first epochs of which each must show `at_least` objects.
 JournalScript only_pods(int count, std::uint32_t at_least) {
     Settings settings = graph_settings();
