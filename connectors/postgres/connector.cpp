@@ -160,9 +160,7 @@ void PostgresConnector::end_silence(SteadyTime now) {
         ++failures_;
     }
     if (ask_call_ != 0 && now - asked_at_ >= kAnswerLimit) {
-        database_->cancel(ask_call_);
-        ask_call_ = 0;
-        proof_.abandon();
+        give_up_proof();
         ++failures_;
     }
 }
@@ -187,7 +185,7 @@ bool PostgresConnector::may_prove() const {
 
 void PostgresConnector::advance_proof(SteadyTime now, std::vector<Fact>& out) {
     // A proof that began under a fit table and a whole stream must not end under others.
-    if (!proof_.idle() && !may_prove()) proof_.abandon();
+    if (!proof_.idle() && !may_prove()) give_up_proof();
     switch (proof_.next(now)) {
         case ProgressProof::Step::kMarker:
             out.emplace_back().kind = Fact::Kind::kMarker;
@@ -204,8 +202,6 @@ void PostgresConnector::advance_proof(SteadyTime now, std::vector<Fact>& out) {
 }
 
 void PostgresConnector::ask_position(SteadyTime now) {
-    // One of a proof that was given up; unanswered, all that is asked later would wait behind it.
-    if (ask_call_ != 0) database_->cancel(ask_call_);
     ask_call_ = ids_.next();
     asked_at_ = now;
     ask_row_.clear();
@@ -213,6 +209,12 @@ void PostgresConnector::ask_position(SteadyTime now) {
     position_at_ask_ = position_;
     database_->insert_lsn(ask_call_,
                           {settings_.emit_message, settings_.table, settings_.publication});
+}
+
+/// With its question: unanswered, all that is asked later would wait behind that.
+void PostgresConnector::give_up_proof() {
+    proof_.abandon();
+    if (ask_call_ != 0) database_->cancel(std::exchange(ask_call_, 0));
 }
 
 Millis PostgresConnector::until_due(SteadyTime now) const {

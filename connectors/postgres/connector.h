@@ -64,6 +64,7 @@ class PostgresConnector : public ports::Connector {
     void start_epoch_if_due(SteadyTime now);
     void advance_proof(SteadyTime now, std::vector<Fact>& out);
     void ask_position(SteadyTime now);
+    void give_up_proof();
     void see_who_answers(const ports::DatabaseEvent& event, SteadyTime now);
     Millis until_due(SteadyTime now) const;
     void handle(const ports::DatabaseEvent& event, SteadyTime now, std::vector<Fact>& out);

@@ -41,7 +41,7 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
     if (!link_.take_refit()) return;
     // What was not published or not sent meanwhile is only in the table. An answer to a question of
     // before may lie beside this one already.
-    proof_.abandon();
+    give_up_proof();
     stream_.replace_pk(link_.table().pk_columns, link_.table().partitioned);
     epoch_.cancel();
     complete_ = false;
@@ -57,9 +57,7 @@ void PostgresConnector::stream_began(SteadyTime now) {
 }
 
 void PostgresConnector::stream_ended() {
-    proof_.abandon();
-    if (ask_call_ != 0) database_->cancel(ask_call_);
-    ask_call_ = 0;
+    give_up_proof();
     // The next connection starts at the durable position: what came behind that comes again.
     position_ = 0;
     heard_ = false;
