@@ -25,6 +25,7 @@ endif()
 add_library(trueup_memory INTERFACE)
 if(NOT TRUEUP_SANITIZE)
     target_link_libraries(trueup_memory INTERFACE PkgConfig::jemalloc)
+    target_sources(trueup_memory INTERFACE "${CMAKE_SOURCE_DIR}/engine/base/malloc_conf.cpp")
 endif()
 
 # trueup_library(NAME core SRCS a.cpp HDRS a.h DEPS trueup::model PRIVATE_DEPS RocksDB::rocksdb)
