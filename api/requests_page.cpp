@@ -115,13 +115,6 @@ bool may_go(const FindingEdge& edge, const Snapshot& snapshot) {
            std::any_of(snapshot.rules.begin(), snapshot.rules.end(), acts);
 }
 
-/// Up to where the one who asks had looked at this shard's journal.
-Offset seen_of(const Request& request, PartitionNumber shard) {
-    if (request.scope.finding_offset) return *request.scope.finding_offset;
-    const auto index = static_cast<std::size_t>(shard.value());
-    return index < request.seen.size() ? request.seen[index] : kNoOffset;
-}
-
 /// How many findings an approval by reason is about, as they are shown here now; nullopt: it is an
 /// approval of one subject or none at all, or not all of them are kept.
 std::optional<std::uint64_t> waiting_for(const Backend& policy, const Request& request) {
@@ -137,7 +130,8 @@ std::optional<std::uint64_t> waiting_for(const Backend& policy, const Request& r
     if (page.hidden > 0) return std::nullopt;
     const Snapshot snapshot = policy.snapshot();
     const auto meant = [&](const FindingEdge& edge) {
-        return edge.offset <= seen_of(request, edge.shard) && may_go(edge, snapshot);
+        return edge.offset <= seen_in(request, edge.shard).value_or(kNoOffset) &&
+               may_go(edge, snapshot);
     };
     return std::count_if(page.findings.begin(), page.findings.end(), meant);
 }

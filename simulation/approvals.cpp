@@ -1,5 +1,7 @@
 #include "simulation/approvals.h"
 
+#include "engine/model/reason.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -66,7 +68,11 @@ std::optional<std::int64_t> from_timestamp(const std::string& text) {
 void Approvals::asked(const Request& request) {
     const std::string& subject = request.scope.subject;
     const bool may = request.role == "ops" || request.role == "admin";
-    if (request.kind == RequestKind::kApprove) approved_[subject] = scheduler_.steady_now();
+    if (request.kind == RequestKind::kApprove) {
+        approved_[subject] = scheduler_.steady_now();
+        const bool by_mode = request.scope.reason == name_of(Reason::kApproval);
+        if (!by_mode) approved_again_[subject] = scheduler_.steady_now();
+    }
     if (request.kind == RequestKind::kDismiss) dismissed_.insert(subject);
     if (request.kind == RequestKind::kTerminate) {
         ends_[subject].insert(may ? std::string() : request.issued_by);
@@ -97,13 +103,17 @@ bool Approvals::overdue(const History::RowView& row) const {
 
 bool Approvals::to_order(const Command& command, SteadyTime issued) {
     SteadyTime& last = orders_[command.rule + " " + command.draft.target.object_id];
-    return since(command.subject, std::exchange(last, issued));
+    return since(approved_, command.subject, std::exchange(last, issued));
 }
 
-bool Approvals::since(const std::string& subject, SteadyTime time) const {
+bool Approvals::again_since(const std::string& subject, SteadyTime time) const {
+    return since(approved_again_, subject, time);
+}
+
+bool Approvals::since(const Given& given, const std::string& subject, SteadyTime time) {
     for (const std::string& scope : {std::string(), subject}) {
-        const auto found = approved_.find(scope);
-        if (found != approved_.end() && found->second > time) return true;
+        const auto found = given.find(scope);
+        if (found != given.end() && found->second > time) return true;
     }
     return false;
 }

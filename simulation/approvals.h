@@ -44,8 +44,9 @@ class Approvals {
     bool overdue(const History::RowView& row) const;
     /// Was this approved, and is it the first command on its object since?
     bool to_order(const Command& command, SteadyTime issued);
-    /// Did somebody approve something of it, or everything, after that?
-    bool since(const std::string& subject, SteadyTime time) const;
+    /// Did somebody approve it after that, or everything, and not only what the rule's mode asks
+    /// for?
+    bool again_since(const std::string& subject, SteadyTime time) const;
     /// Did somebody say that nothing is to be done about it?
     bool dismissed(const std::string& subject) const { return dismissed_.count(subject) != 0; }
 
@@ -54,7 +55,11 @@ class Approvals {
 
     Scheduler& scheduler_;
     std::vector<std::pair<SteadyTime, Millis>> clocks_{{SteadyTime{}, Millis{0}}};
-    std::map<std::string, SteadyTime> approved_;         ///< last; by subject; empty: all of them
+    using Given = std::map<std::string, SteadyTime>;  ///< last; by subject; empty: all of them
+    static bool since(const Given& given, const std::string& subject, SteadyTime time);
+
+    Given approved_;
+    Given approved_again_;  ///< of those that do not name the rule's mode as their reason
     std::map<std::string, std::set<std::string>> ends_;  ///< who asked, by subject; empty: who may
     std::map<std::string, SteadyTime> orders_;           ///< last; by rule and object
     std::set<std::string> dismissed_;

@@ -22,13 +22,13 @@ bool later_step(const Command& command) {
            command.draft.read_set.front().kind == Predicate::Kind::kNoneBut;
 }
 
-std::string Evidence::against(const Command& command, SteadyTime issued, SteadyTime written) const {
+std::string Evidence::against(const Command& command, SteadyTime issued, SteadyTime written,
+                              SteadyTime begun) const {
     const Target& target = command.draft.target;
     const Moment to = history_.moment_at(issued);
     for (const Predicate& predicate : command.draft.read_set) {
-        // What the list began with; its executor looks again.
-        if (later_step(command) && predicate.kind == Predicate::Kind::kField) continue;
-        SteadyTime since = issued - allowed_.evidence_age;
+        const bool claim = predicate.kind == Predicate::Kind::kField;
+        SteadyTime since = (claim ? std::min(issued, begun) : issued) - allowed_.evidence_age;
         if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
             const Reinsertions::Reinserted* again =
                 reinsertions_.find(target.object_id.substr(target.object_id.rfind('/') + 1));

@@ -24,7 +24,9 @@ class Evidence {
 
     /// What a command relies on, and the world never said in the time in which it should have, of
     /// its target's source since that was written; empty: it was right to be given.
-    std::string against(const Command& command, SteadyTime issued, SteadyTime written) const;
+    /// `begun`: when the list of steps began that it goes on with; else when it was issued.
+    std::string against(const Command& command, SteadyTime issued, SteadyTime written,
+                        SteadyTime begun) const;
 
   private:
     bool was_so(const Command& command, const Predicate& predicate, Moment from, Moment to) const;

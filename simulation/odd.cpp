@@ -307,6 +307,11 @@ void keep_up_row(Stage& stage, const std::string& pk, Millis every) {
     later(stage, every, [&stage, pk, every] { keep_up_row(stage, pk, every); });
 }
 
+/// Somebody has seen what comes again and again, and lets one more round go.
+void approve_recurring(Stage& stage, Random& /*random*/) {
+    approve_reason(stage, Reason::kRecurring);
+}
+
 /// Another controller does the opposite each time: it makes the pod anew that no row wants, or says
 /// that an instance runs whose pod has failed.
 void fight(Stage& stage, Random& random) {
@@ -358,6 +363,7 @@ std::vector<ActKind> odd_workload() {
         {"reinsert-row", Actor::kWorkload, 0, reinsert_row},
         {"come-and-go", Actor::kWorkload, 0, come_and_go},
         {"fight", Actor::kWorkload, 0, fight},
+        {"approve-recurring", Actor::kWorkload, 0, approve_recurring},
         {"many-orphans", Actor::kWorkload, 0, many_orphans},
     };
 }

@@ -78,7 +78,7 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (!given_.emplace(command.id, issued).second) return;
     judge_order(command);
     SteadyTime& before = ordered_for_[command.rule + " " + command.subject];
-    if (approvals_.since(command.subject, before)) agreed_.insert(command.id);
+    if (approvals_.again_since(command.subject, before)) agreed_.insert(command.id);
     before = issued;
     if (restraints_.bound(command, issued)) {
         violate("brakes", "a command about " + command.subject + " against a pause or a hold");
@@ -102,7 +102,11 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (ends) endings_.ordered(command.draft.target.name);
     // A later step of a list goes on by what was seen as it began; its executor looks again.
     if (law != nullptr && later_step(command)) return judge_meant(command, issued);
-    const std::string against = evidence_.against(command, issued, {});
+    // What a list began with it goes on by; its executor looks again.
+    const auto begun = endings_.begun().find(command.draft.target.name);
+    const bool goes_on = begun != endings_.begun().end() && later_step(command);
+    const std::string against =
+        evidence_.against(command, issued, {}, goes_on ? begun->second.at : issued);
     if (!against.empty()) violate("evidence", what_of(command) + against);
     if (law != nullptr) judge_meant(command, issued);
 }
@@ -269,7 +273,8 @@ void Oracles::judge_own_writes(const std::vector<Command>& commands,
         if (!costs(command)) continue;
         for (const auto& [told, written] : writes[command.draft.target.object_id]) {
             if (told >= command.issued) continue;
-            const std::string against = evidence_.against(command, given_.at(command.id), written);
+            const std::string against =
+                evidence_.against(command, given_.at(command.id), written, given_.at(command.id));
             if (!against.empty()) {
                 return violate("evidence", what_of(command) + against + " since our own write");
             }

@@ -97,7 +97,7 @@ std::vector<Plan> plans_of_more() {
          .unrest = Millis{1'200'000},
          .workload_every = Millis{15'000},
          .faults_every = Millis{30'000},
-         .with = {"fight", "fight"}},
+         .with = {"fight", "fight", "approve-recurring"}},
     };
 }
 

@@ -10,7 +10,8 @@ namespace trueup::core {
 namespace {
 
 constexpr std::size_t kMostRefusals = 16;  // that a subject remembers
-constexpr std::ptrdiff_t kMostMended = 2;  // of one rule
+constexpr std::size_t kMostMended = 16;    // likewise
+constexpr std::size_t kMostBeside = 64;    // of each of them
 constexpr Millis kDay{86'400'000};
 
 }  // namespace
@@ -62,7 +63,10 @@ void Aftermaths::tend_aftermath(Entry& entry) {
 bool Aftermaths::kept(const Subject& subject, const Mended& mended) const {
     return mended.at + kDay > meta_.now ||
            std::any_of(subject.findings.begin(), subject.findings.end(),
-                       [&](const Finding& finding) { return finding.rule == mended.rule; });
+                       [&](const Finding& finding) {
+                           return finding.rule == mended.rule && !finding.dismissed &&
+                                  finding.since < mended.at + kDay;
+                       });
 }
 
 std::optional<JournalTime> Aftermaths::forgets_at(const Subject& subject) const {
@@ -73,16 +77,23 @@ std::optional<JournalTime> Aftermaths::forgets_at(const Subject& subject) const 
     return std::nullopt;
 }
 
-/// Of a rule that asks before it does the same too often.
+/// Of a rule that asks before it does the same too often. Which objects were there is told by
+/// offsets, since clocks differ: one that changed after the newest thing that the command rests on
+/// counts as new, and may be asked about once too often.
 void Aftermaths::note_mended(Entry& entry, RuleNumber rule, const std::string& object_id,
-                             BrokerTime ordered) {
+                             Offset newest) {
     if (state_.plan->rules[rule.value()].may_recur) return;
     std::vector<Mended>& mended = aftermath_of(entry).mended;
-    const auto same = [&](const Mended& before) { return before.rule == rule; };
-    if (std::count_if(mended.begin(), mended.end(), same) >= kMostMended) {
-        mended.erase(std::find_if(mended.begin(), mended.end(), same));
+    if (mended.size() >= kMostMended) mended.erase(mended.begin());
+    Mended& made = mended.emplace_back();
+    made.rule = rule;
+    made.object_id = object_id;
+    made.at = meta_.now;
+    for (const Facet& facet : entry.subject.facets) {
+        if (made.beside.size() >= kMostBeside) break;
+        const bool before = facet.present() && facet.offset <= newest;
+        if (before && facet.object_id != object_id) made.beside.push_back(facet.object_id);
     }
-    mended.push_back({rule, object_id, ordered, meta_.now});
 }
 
 /// Does the row that an ending wrote say something else by now, or is there a pod for it again?

@@ -25,8 +25,8 @@ class Aftermaths {
     /// When something is forgotten, if nothing else happens; nullopt: nothing is.
     std::optional<JournalTime> forgets_at(const Subject& subject) const;
 
-    void note_mended(Entry& entry, RuleNumber rule, const std::string& object_id,
-                     BrokerTime ordered);
+    /// `newest`: of what the command rests on; kNoOffset: that is not known.
+    void note_mended(Entry& entry, RuleNumber rule, const std::string& object_id, Offset newest);
     void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
 
   private:

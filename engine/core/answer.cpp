@@ -5,12 +5,6 @@
 
 namespace trueup::core {
 
-std::optional<Offset> seen_here(const Meta& meta, const Request& request) {
-    const auto shard = static_cast<std::size_t>(meta.shard.value());
-    if (shard >= request.seen.size() || request.seen[shard] < kFirstOffset) return std::nullopt;
-    return request.seen[shard];
-}
-
 std::string not_yet_written(const Meta& meta, Offset seen) {
     if (seen <= meta.applied) return {};
     return "journal offset " + std::to_string(seen.value()) + " lies beyond the journal's end (" +

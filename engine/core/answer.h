@@ -7,7 +7,6 @@
 #include "engine/core/meta.h"
 #include "engine/model/request.h"
 
-#include <optional>
 #include <string>
 
 namespace trueup::core {
@@ -18,10 +17,6 @@ struct Answer {
 };
 
 Answer no_such_source(const Meta& meta, const Request& request);
-
-/// Up to which journal offset of this shard the one who asks had looked, by his list of them;
-/// nullopt: that does not say it.
-std::optional<Offset> seen_here(const Meta& meta, const Request& request);
 
 /// Why nobody can have seen that journal offset; empty: somebody can.
 std::string not_yet_written(const Meta& meta, Offset seen);

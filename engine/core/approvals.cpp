@@ -28,8 +28,7 @@ std::string many(std::uint32_t count) {
 
 Answer Approvals::approve(const Request& request) {
     const RequestScope& scope = request.scope;
-    const std::optional<Offset> seen =
-        scope.finding_offset ? scope.finding_offset : seen_here(meta_, request);
+    const std::optional<Offset> seen = seen_in(request, meta_.shard);
     if (!seen) return {false, "an approval must name the journal offset that you saw"};
     // What changes between now and then would be approved unseen.
     if (std::string why = not_yet_written(meta_, *seen); !why.empty()) return {false, why};

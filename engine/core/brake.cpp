@@ -91,16 +91,13 @@ std::optional<Wait> Brakes::busy(const Subject& subject, const Finding& finding,
 /// Was the rule done twice already with this object, or with those in whose place it came? Then
 /// somebody else may do the opposite each time.
 bool Brakes::recurs(const Subject& subject, const Finding& finding) const {
-    if (!subject.aftermath || !TRUEUP_GUARD("recurring_asks")) return false;
-    const auto came_since = [&](BrokerTime time) {
-        return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
-            return facet.object_id == finding.object_id && facet.first_seen > time;
-        });
-    };
+    const bool may = state_.plan->rules[finding.rule.value()].may_recur;
+    if (!subject.aftermath || may || !TRUEUP_GUARD("recurring_asks")) return false;
     const std::vector<Mended>& mended = subject.aftermath->mended;
     return std::count_if(mended.begin(), mended.end(), [&](const Mended& before) {
+               const std::vector<std::string>& there = before.beside;
                return before.rule == finding.rule &&
-                      (before.object_id == finding.object_id || came_since(before.ordered));
+                      std::find(there.begin(), there.end(), finding.object_id) == there.end();
            }) > 1;
 }
 

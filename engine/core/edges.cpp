@@ -11,7 +11,7 @@ namespace trueup::core {
 namespace {
 
 /// What a finding waits for, or how it ended, in a few words; by the reason's number.
-constexpr std::array<std::string_view, 39> kWhy{
+constexpr std::array<std::string_view, 40> kWhy{
     "",
     "a side is unknown until its source has listed everything",
     "waiting out the grace",
@@ -51,6 +51,7 @@ constexpr std::array<std::string_view, 39> kWhy{
     "left half done: another object took its name",
     "the rule is not enabled as it is; waits for that, or for an approval",
     "a field that the rule needs says a word that the policy does not list",
+    "the rule did the same here twice within a day, and it came again; waits for an approval",
 };
 
 std::string_view why(Reason reason) {

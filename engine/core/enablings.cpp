@@ -114,7 +114,7 @@ Answer Enablings::enable(const Request& request) {
     if (request.role != "admin" && TRUEUP_GUARD("enabling_needs_admin")) {
         return {false, "to enable a rule takes the role admin"};
     }
-    const std::optional<Offset> seen = seen_here(meta_, request);
+    const std::optional<Offset> seen = seen_in(request, meta_.shard);
     if (request.rules.empty() || !seen) {
         return {false,
                 "an enabling names rules, what each of them means, and the journal offset of shard "

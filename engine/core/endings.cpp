@@ -75,8 +75,7 @@ void Endings::close_ending(Entry& entry, Reason reason) {
     if (reason == Reason::kDone) {
         ++meta_.rules[ending.rule.value()].mended;
         aftermaths_.aftermath_of(entry).ended = Ended{ending.rule, ending.target};
-        aftermaths_.note_mended(entry, ending.rule, ending.object_id,
-                                meta_.broker_now - (meta_.now - ending.since));
+        aftermaths_.note_mended(entry, ending.rule, ending.object_id, kNoOffset);
     }
     // It was asked of what has ended, and not of what came in its place.
     if (reason == Reason::kDone || reason == Reason::kSuperseded) subject.request.reset();

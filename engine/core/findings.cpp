@@ -100,6 +100,16 @@ Finding& Findings::open(Entry& entry, RuleNumber rule, std::string_view object_i
     return fresh;
 }
 
+/// Where what was asked of the rule came to no finding yet: it is about to end, which has to be
+/// told.
+void Findings::open_of_request(Entry& entry, RuleNumber rule) {
+    const std::vector<Finding>& findings = entry.subject.findings;
+    if (std::none_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return finding.rule == rule; })) {
+        open(entry, rule, entry.subject.request->target);
+    }
+}
+
 void Findings::set_waiting(Entry& entry, Finding& finding, Reason reason, std::string_view count) {
     const bool fresh = finding.state == FindingState::kUnspecified;
     const bool same = finding.reason == reason && finding.count == count;

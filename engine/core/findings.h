@@ -30,6 +30,7 @@ class Findings {
 
     /// The rule's finding about this object; a new one is told of with its first edge.
     Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
+    void open_of_request(Entry& entry, RuleNumber rule);
     /// `count`: for which it waits, of kUncorrelatedRows. Another one is news.
     void set_waiting(Entry& entry, Finding& finding, Reason reason, std::string_view count = {});
     void resolve(Entry& entry, std::size_t index, Reason reason);

@@ -58,11 +58,7 @@ void Judging::judge(Marks::Marked& marked) {
     if (found) outcomes_.tend_commands(entry);
     if (state_.plan->ledger) keep_ledger(entry, marked.word);
     if (found) findings_.void_dismissals(entry);
-    if (subject.aftermath) {
-        aftermaths_.tend_aftermath(entry);
-        const std::optional<JournalTime> at = aftermaths_.forgets_at(subject);
-        if (at) awaited_.wait_for({*at, kNoSource, {}});
-    }
+    if (subject.aftermath) aftermaths_.tend_aftermath(entry);
     if (subject.ending) carrying_on_.tend_ending(entry);
     if (subject.request) expire_request(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {
@@ -82,6 +78,8 @@ void Judging::judge(Marks::Marked& marked) {
         }
     }
     if (!subject.own_writes.empty()) forget_seen_writes(entry);
+    const std::optional<JournalTime> forgets = aftermaths_.forgets_at(subject);
+    if (forgets) awaited_.wait_for({*forgets, kNoSource, {}});
     awaited_.renew_waits(entry);
     recount(entry);
 }
@@ -113,14 +111,17 @@ void Judging::expire_request(Entry& entry) {
     Subject& subject = entry.subject;
     if (subject.ending) return;
     const std::vector<PlanRule>& rules = state_.plan->rules;
+    const auto asked = std::find_if(rules.begin(), rules.end(), [&](const PlanRule& rule) {
+        return rule.asked_by(subject.request);
+    });
     // The policy has no rule for it any more. One that comes back later was not asked for.
-    if (std::none_of(rules.begin(), rules.end(),
-                     [&](const PlanRule& rule) { return rule.asked_by(subject.request); })) {
+    if (asked == rules.end()) {
         subject.request.reset();
         return state_.subjects.mark_dirty(entry);
     }
     const JournalTime over = subject.request->since + kRequestHolds;
     if (meta_.now < over) return awaited_.wait_for({over, kNoSource, {}});
+    findings_.open_of_request(entry, RuleNumber(static_cast<std::uint8_t>(asked - rules.begin())));
     for (std::size_t i = subject.findings.size(); i > 0; --i) {
         const Finding& finding = subject.findings[i - 1];
         const PlanRule& rule = state_.plan->rules[finding.rule.value()];

@@ -195,7 +195,7 @@ void fields(A& a, Of<A, Aftermath>& aftermath) {
     a.list(aftermath.mended, [&](auto& mended) {
         a.number(mended.rule);
         a.text(mended.object_id);
-        a.time(mended.ordered);
+        fields(a, mended.beside);
         a.time(mended.at);
     });
     a.optional(aftermath.ended, [&](auto& ended) {

@@ -32,6 +32,12 @@ std::uint32_t bytes_of(const Subject& subject) {
         bytes += sizeof(Ledger) + kBlock;
         bytes += subject.ledger->entries.capacity() * (sizeof(Ledger::Entry) + 3 * kBlock);
     }
+    if (subject.aftermath) {
+        constexpr std::size_t kRemembered = 200;  // with the ids beside it
+        const Aftermath& after = *subject.aftermath;
+        bytes += sizeof(Aftermath) + kBlock;
+        bytes += (after.refusals.capacity() + after.mended.capacity()) * kRemembered;
+    }
     if (subject.waits.capacity() != 0) bytes += subject.waits.capacity() * sizeof(Wait) + kBlock;
     return static_cast<std::uint32_t>(bytes);
 }

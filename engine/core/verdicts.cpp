@@ -109,11 +109,8 @@ void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
 /// There is nothing to do any more. Whoever asked is told so, also where it came to no finding yet:
 /// the finding that is opened here is retracted with the others.
 void Verdicts::let_go(Entry& entry, RuleNumber rule) {
-    Subject& subject = entry.subject;
-    const bool told = std::any_of(subject.findings.begin(), subject.findings.end(),
-                                  [&](const Finding& finding) { return finding.rule == rule; });
-    if (!told) findings_.open(entry, rule, subject.request->target);
-    subject.request.reset();
+    findings_.open_of_request(entry, rule);
+    entry.subject.request.reset();
     state_.subjects.mark_dirty(entry);
 }
 

@@ -4,6 +4,7 @@
 #include "engine/base/time.h"
 #include "engine/model/ids.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,6 +83,15 @@ struct Request {
 /// Of kRequest and kTerminate: by which name a rule waits for it.
 inline std::string_view asked_name(const Request& request) {
     return request.kind == RequestKind::kTerminate ? kTerminateName : request.name;
+}
+
+/// Up to which offset of this shard's journal the one who asks had looked; nullopt: it does not
+/// say.
+inline std::optional<Offset> seen_in(const Request& request, PartitionNumber shard) {
+    if (request.scope.finding_offset) return request.scope.finding_offset;
+    const auto index = static_cast<std::size_t>(shard.value());
+    if (index >= request.seen.size() || request.seen[index] < kFirstOffset) return std::nullopt;
+    return request.seen[index];
 }
 
 /// A request is taken when it arrives this soon after it was asked, by clocks that may differ as

@@ -144,15 +144,16 @@ struct Refusal {
 struct Mended {
     RuleNumber rule;
     std::string object_id;
-    BrokerTime ordered{};  ///< what comes in the place of the object comes after this
-    JournalTime at{};      ///< the broker's clock may leap over a day
+    /// Other objects that were there when it was ordered. What is not among them came since.
+    std::vector<std::string> beside;
+    JournalTime at{};
     bool operator==(const Mended&) const = default;
 };
 
 /// What outlives a finding for a while, so that the next one does not repeat it.
 struct Aftermath {
     std::vector<Refusal> refusals;
-    std::vector<Mended> mended;  ///< the newest two of each rule, of a day; oldest first
+    std::vector<Mended> mended;  ///< of a day, oldest first
     Boxed<Ended> ended;
     /// After an ending was dropped: until then a command of it may still be carried out.
     BrokerTime quiet_until{};

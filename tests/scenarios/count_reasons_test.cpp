@@ -70,7 +70,7 @@ TEST(CountReason, OfAnotherPolicyIsRefusedWithTheWordsOfThisOne) {
     const std::string said =
         flaws(std::string(kBoth) + "201s approve all reason=uncorrelated_rows\n=> nothing\n");
     EXPECT_NE(said.find("nothing waits for an approval with the reason 'uncorrelated_rows'; write "
-                        "approval, not_enabled, nameless_rows or site_closed"),
+                        "approval, not_enabled, recurring, nameless_rows or site_closed"),
               std::string::npos)
         << said;
 }

@@ -163,7 +163,10 @@ TEST(NamedRequest, IsNotCarriedOutOnASuccessorThatIsSeenBeforeTheOutcome) {
                         "\n"
                         "300s quiet\n"
                         "=> 129s resolved evict_requested w-1 a: " +
-                        (done ? "done" : "refused") + "\n"),
+                        (done ? "done\n"
+                              // Refused is refused; that nothing more will come of it is told, too.
+                              : "refused\n"
+                                "=> 129s resolved evict_requested w-1 a: retracted\n")),
                   "")
             << outcome;
     }

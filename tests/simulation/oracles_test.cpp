@@ -918,7 +918,8 @@ TEST_F(OraclesTest, LoopIsNotWhatIsTriedAgainAfterEverythingWasListed) {
 TEST_F(OraclesTest, RecurringIsTheThirdTimeUnlessSomebodyApprovedIt) {
     std::vector<Command> all;
     const auto order = [&](const std::string& name, OutcomeKind kind) {
-        Command made = command("uid-" + std::to_string(++calls_), calls_);
+        ++calls_;
+        Command made = command("uid-" + std::to_string(calls_), calls_);
         made.rule = "orphaned_pod";
         made.subject = "graph-instances/" + name;
         made.not_after = BrokerTime(Millis{60'000});

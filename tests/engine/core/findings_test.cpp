@@ -311,5 +311,23 @@ TEST(Findings, EveryReasonHasAWordAndASentence) {
     EXPECT_EQ(text, "wrapper-7: pod without an instance row");
 }
 
+// What was done to a pod is forgotten with it, or its third coming would look like a first one; and
+// no row is kept for ever.
+TEST(Findings, WhatWasDoneIsRememberedForADay) {
+    Settings settings = graph_settings();
+    settings.max_clock_step = 48h;
+    JournalScript s = orphan_at(165s, settings);
+    s.outcome(s.commands().back(), OutcomeKind::kDone);
+    s.pod_gone("wrapper-7", "a", 12);
+    for (std::uint64_t as_of = 20; as_of < 23; ++as_of) s.pods_listed(as_of, {});
+    s.quiet_until(200s);
+    ASSERT_NE(s.subject("wrapper-7"), nullptr);
+    EXPECT_TRUE(s.subject("wrapper-7")->facets.empty());
+    s.at(24h + 100s).tick();
+    EXPECT_NE(s.subject("wrapper-7"), nullptr) << "it was done 70 s later";
+    s.at(24h + 200s).tick();
+    EXPECT_EQ(s.subject("wrapper-7"), nullptr);
+}
+
 }  // namespace
 }  // namespace trueup::testing

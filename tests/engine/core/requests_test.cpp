@@ -215,6 +215,27 @@ TEST(Requests, ATerminationThatNothingCameOfIsToldSoADayLater) {
     EXPECT_TRUE(s.commands().empty());
 }
 
+// Symptom: the same, of an instance whose row nobody had heard of: it had come to no finding that
+// could have been told of.
+TEST(Requests, OneThatCameToNothingLapsesAndIsTold) {
+    Settings settings = graph_settings();
+    settings.max_clock_step = 48h;
+    policies::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
+    JournalScript s(settings);
+    s.own("pods");
+    s.pods_listed(10, {{.name = "wrapper-7", .uid = "a", .version = 5}});
+    Request end = request(RequestKind::kTerminate, "wrapper-7");
+    end.role = "ops";
+    s.request(end);
+    ASSERT_TRUE(s.answered().granted) << s.answered().sentence;
+    s.news();
+    s.at(24h - 1s).tick();
+    EXPECT_EQ(s.news(), "");
+    s.at(24h).tick();
+    EXPECT_EQ(s.news(), "86400s resolved termination_requested wrapper-7 : expired\n");
+    EXPECT_FALSE(s.subject("wrapper-7")->request.has_value());
+}
+
 // Symptom: 256 requests by anybody's token, and a pause of an operator stayed pending for ever.
 TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
     JournalScript s = approving_world();

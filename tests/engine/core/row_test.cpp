@@ -119,9 +119,9 @@ void random_endings(Dice& dice, Subject& subject) {
                  std::vector<std::uint64_t>(dice.below(4), dice.number())});
         }
         for (std::size_t n = dice.below(3); n > 0; --n) {
-            aftermath.mended.push_back({RuleNumber(static_cast<std::uint8_t>(dice.below(256))),
-                                        dice.text(), dice.time<BrokerTime>(),
-                                        dice.time<JournalTime>()});
+            aftermath.mended.push_back(
+                {RuleNumber(static_cast<std::uint8_t>(dice.below(256))), dice.text(),
+                 std::vector<std::string>(dice.below(3), dice.text()), dice.time<JournalTime>()});
         }
         if (dice.flip()) aftermath.ended = Ended{RuleNumber(7), dice.text()};
         aftermath.quiet_until = dice.time<BrokerTime>();
