@@ -70,8 +70,9 @@ void Approvals::asked(const Request& request) {
     const bool may = request.role == "ops" || request.role == "admin";
     if (request.kind == RequestKind::kApprove) {
         approved_[subject] = scheduler_.steady_now();
-        const bool by_mode = request.scope.reason == name_of(Reason::kApproval);
-        if (!by_mode) approved_again_[subject] = scheduler_.steady_now();
+        const std::string& reason = request.scope.reason;
+        const bool all_else = !reason.empty() && reason != name_of(Reason::kRecurring);
+        if (!all_else) approved_again_[subject] = scheduler_.steady_now();
     }
     if (request.kind == RequestKind::kDismiss) dismissed_.insert(subject);
     if (request.kind == RequestKind::kTerminate) {

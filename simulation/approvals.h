@@ -44,8 +44,7 @@ class Approvals {
     bool overdue(const History::RowView& row) const;
     /// Was this approved, and is it the first command on its object since?
     bool to_order(const Command& command, SteadyTime issued);
-    /// Did somebody approve it after that, or everything, and not only what the rule's mode asks
-    /// for?
+    /// Did somebody approve it after that, or all that comes again and again?
     bool again_since(const std::string& subject, SteadyTime time) const;
     /// Did somebody say that nothing is to be done about it?
     bool dismissed(const std::string& subject) const { return dismissed_.count(subject) != 0; }
@@ -59,7 +58,7 @@ class Approvals {
     static bool since(const Given& given, const std::string& subject, SteadyTime time);
 
     Given approved_;
-    Given approved_again_;  ///< of those that do not name the rule's mode as their reason
+    Given approved_again_;                               ///< those that name no other reason
     std::map<std::string, std::set<std::string>> ends_;  ///< who asked, by subject; empty: who may
     std::map<std::string, SteadyTime> orders_;           ///< last; by rule and object
     std::set<std::string> dismissed_;

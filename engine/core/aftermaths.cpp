@@ -10,7 +10,7 @@ namespace trueup::core {
 namespace {
 
 constexpr std::size_t kMostRefusals = 16;  // that a subject remembers
-constexpr std::size_t kMostMended = 16;    // likewise
+constexpr std::size_t kMostMended = 64;    // likewise
 constexpr std::size_t kMostBeside = 64;    // of each of them
 constexpr Millis kDay{86'400'000};
 
@@ -59,7 +59,8 @@ void Aftermaths::tend_aftermath(Entry& entry) {
     state_.subjects.mark_dirty(entry);
 }
 
-/// Less than a day old, or told by a finding that waits because of it: only an approval ends that.
+/// Less than a day old, or counted against a finding that was opened within that day: what waits
+/// because of it is let go by an approval, and not by time.
 bool Aftermaths::kept(const Subject& subject, const Mended& mended) const {
     return mended.at + kDay > meta_.now ||
            std::any_of(subject.findings.begin(), subject.findings.end(),

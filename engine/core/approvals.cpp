@@ -10,7 +10,7 @@
 #include "engine/core/quoted.h"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <utility>
 
 namespace trueup::core {
@@ -18,7 +18,11 @@ namespace trueup::core {
 namespace {
 
 /// What may wait for an approval under any policy.
-constexpr std::array kOfEveryPolicy{Reason::kApproval, Reason::kNotEnabled, Reason::kRecurring};
+void each_of_every_policy(const std::function<void(Reason)>& visit) {
+    for (const Reason reason : {Reason::kApproval, Reason::kNotEnabled, Reason::kRecurring}) {
+        visit(reason);
+    }
+}
 
 std::string many(std::uint32_t count) {
     return std::to_string(count) + (count == 1 ? " finding" : " findings");
@@ -72,9 +76,9 @@ Answer Approvals::approve_all(const RequestScope& scope, Approval approval) {
 
 /// False: nothing waits for an approval with this reason.
 bool Approvals::name_reason(const RequestScope& scope, Approval& approval) const {
-    for (const Reason known : kOfEveryPolicy) {
+    each_of_every_policy([&](Reason known) {
         if (scope.reason == name_of(known)) approval.reason = known;
-    }
+    });
     if (approval.reason != Reason::kNone) return true;
     approval.reason = Reason::kUncorrelatedRows;
     if (!scope.reason_of_policy) return scope.reason == name_of(approval.reason);
@@ -86,7 +90,7 @@ bool Approvals::name_reason(const RequestScope& scope, Approval& approval) const
 /// Of the policy in force.
 std::string Approvals::which_reason(const std::string& wanted) const {
     std::vector<std::string> words;
-    for (const Reason known : kOfEveryPolicy) words.emplace_back(name_of(known));
+    each_of_every_policy([&](Reason known) { words.emplace_back(name_of(known)); });
     for (std::string& count : state_.plan->count_reasons()) words.push_back(std::move(count));
     std::string said = wanted.empty() ? "an approval of many findings must name their reason: "
                                       : "nothing waits for an approval with the reason " +

@@ -119,8 +119,9 @@ Reason Brakes::unapproved(const Subject& subject, const Finding& finding,
     if (finding.steps > 0 && !unlooked) return Reason::kNone;
     const bool other = finding.proposal.none() || moved(finding, hash_of(*verdict.command));
     if (finding.approved && !other) return Reason::kNone;
-    if (asks) return verdict.reason;
-    return unlooked ? Reason::kNotEnabled : again ? Reason::kRecurring : Reason::kApproval;
+    // The rarest first: whoever approves all that waits for another reason has not seen this one.
+    if (again) return Reason::kRecurring;
+    return asks ? verdict.reason : unlooked ? Reason::kNotEnabled : Reason::kApproval;
 }
 
 /// The budget has room, and nobody has waited for it longer.

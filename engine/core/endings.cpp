@@ -75,10 +75,12 @@ void Endings::close_ending(Entry& entry, Reason reason) {
     if (reason == Reason::kDone) {
         ++meta_.rules[ending.rule.value()].mended;
         aftermaths_.aftermath_of(entry).ended = Ended{ending.rule, ending.target};
-        aftermaths_.note_mended(entry, ending.rule, ending.object_id, kNoOffset);
     }
-    // It was asked of what has ended, and not of what came in its place.
-    if (reason == Reason::kDone || reason == Reason::kSuperseded) subject.request.reset();
+    if (reason == Reason::kDone || reason == Reason::kSuperseded) {
+        // Also where something else came before it was over: who makes it anew may be quick.
+        aftermaths_.note_mended(entry, ending.rule, ending.object_id, kNoOffset);
+        subject.request.reset();  // it was asked of what has ended, and not of what came instead
+    }
     const Finding& face = findings_.open(entry, ending.rule, ending.object_id);
     findings_.resolve(entry, static_cast<std::size_t>(&face - subject.findings.data()), reason);
     forget_ending(entry);

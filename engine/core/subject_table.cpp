@@ -33,10 +33,14 @@ std::uint32_t bytes_of(const Subject& subject) {
         bytes += subject.ledger->entries.capacity() * (sizeof(Ledger::Entry) + 3 * kBlock);
     }
     if (subject.aftermath) {
-        constexpr std::size_t kRemembered = 200;  // with the ids beside it
+        constexpr std::size_t kId = 40;  // with its block
         const Aftermath& after = *subject.aftermath;
         bytes += sizeof(Aftermath) + kBlock;
-        bytes += (after.refusals.capacity() + after.mended.capacity()) * kRemembered;
+        bytes += after.refusals.capacity() * (sizeof(Refusal) + 3 * kId);
+        bytes += after.mended.capacity() * (sizeof(Mended) + kId);
+        for (const Mended& mended : after.mended) {
+            bytes += mended.beside.capacity() * (sizeof(std::string) + kId);
+        }
     }
     if (subject.waits.capacity() != 0) bytes += subject.waits.capacity() * sizeof(Wait) + kBlock;
     return static_cast<std::uint32_t>(bytes);

@@ -387,5 +387,32 @@ TEST(Endings, ASourceThatLeftIsWrittenNoMore_S40) {
     EXPECT_EQ(s.commands().size(), 1U) << "nobody knows what the row says";
 }
 
+// Symptom: whoever made the pod anew before its row was written was never asked about, since no
+// list came to its end.
+TEST(Endings, WhatWasSupersededTwiceAsksTheThirdTime) {
+    Settings settings = expiring_settings();
+    policy::Policy text = *settings.text;
+    for (policy::Rule& rule : text.rules) {
+        if (rule.name == "ttl_expired") rule.acknowledge.clear();
+    }
+    settings.text = std::move(text);
+    JournalScript s(settings);
+    s.all_known();
+    s.row(expired_row(50));
+    std::uint64_t version = 10;
+    s.pod({.name = "wrapper-7", .uid = "a", .version = ++version});
+    Millis until = 0s;
+    for (const std::string uid : {"a", "b"}) {
+        s.quiet_until(until += 15s);
+        ASSERT_EQ(stage_of(s), 'T') << uid;
+        s.pod_gone("wrapper-7", uid, ++version);
+        s.pod({.name = "wrapper-7", .uid = uid == "a" ? "b" : "c", .version = ++version});
+        s.outcome(s.commands().back(), OutcomeKind::kDone);
+    }
+    s.quiet_until(until += 15s);
+    EXPECT_EQ(s.meta().rules[3].commands, 2U);
+    EXPECT_EQ(s.findings().back().reason, Reason::kRecurring);
+}
+
 }  // namespace
 }  // namespace trueup::testing
