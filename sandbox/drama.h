@@ -1,6 +1,7 @@
 // The demo's script: a small population of instances, in which things go wrong by themselves at a
 // pace that a reader can follow. It acts through World's god view only and draws from its own seed;
-// what it does next it reads from `truth()`, so that it goes on over a restored world.
+// what it does next it reads from `truth()`, so that it goes on over a restored world, with a story
+// that was not told before.
 //
 // Owned by one thread.
 #pragma once
