@@ -19,7 +19,7 @@ void Oracles::ended(const Outcome& outcome) {
     const bool first = ended_commands_.emplace(outcome.command_id, scheduler_.steady_now()).second;
     const bool done =
         outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
-    if (first && done) done_.emplace(outcome.command_id, scheduler_.steady_now());
+    if (first && done) done_.insert(outcome.command_id);
     // Both executors may say of one command how it ended.
     if (!first || outcome.kind != OutcomeKind::kRefused) return;
     // An operator's word may come again and again.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace trueup::simulation {
 
@@ -18,8 +19,9 @@ constexpr Millis kHeard{10'000};  // what a connector said has reached every eng
 }  // namespace
 
 bool later_step(const Command& command) {
-    return command.draft.action.kind == Action::Kind::kUpdateRow &&
-           command.draft.read_set.front().kind == Predicate::Kind::kNoneBut;
+    const std::vector<Predicate>& read = command.draft.read_set;
+    return command.draft.action.kind == Action::Kind::kUpdateRow && !read.empty() &&
+           read.front().kind == Predicate::Kind::kNoneBut;
 }
 
 std::string Evidence::against(const Command& command, SteadyTime issued, SteadyTime written,

@@ -82,10 +82,7 @@ void ask_for_end(Stage& stage, Random& random) {
 
 /// Everything that waits for an approval, as it was looked at now.
 void approve_all(Stage& stage, Random& random) {
-    RequestScope scope;
-    scope.reason = random.chance(500) ? "approval" : "uncorrelated_rows";
-    scope.finding_offset = stage.fleet.applied();
-    ask(stage, RequestKind::kApprove, scope);
+    approve_reason(stage, random.chance(500) ? Reason::kApproval : Reason::kUncorrelatedRows);
 }
 
 /// Of one subject; now and then as it was looked at some time ago.

@@ -171,7 +171,7 @@ class Oracles final : public Witness, public Allowances {
     std::map<CommandId, SteadyTime> effects_of_;      ///< the first one
     std::map<std::string, Command> last_;             ///< that was given, by object
     std::map<CommandId, SteadyTime> ended_commands_;  ///< when their first outcome was there
-    std::map<CommandId, SteadyTime> done_;            ///< those of which that said that it was done
+    std::set<CommandId> done_;                        ///< those of which that said that it was done
     std::map<CommandId, SteadyTime> given_;           ///< when they were issued
     std::map<CommandId, CommandDraft> drafts_;
     std::map<Hash128, std::string> named_;  ///< findings and commands: what each id is of

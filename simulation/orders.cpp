@@ -101,10 +101,10 @@ void Oracles::given(const Command& command, SteadyTime issued) {
                       command.draft.read_set.front().kind == Predicate::Kind::kField;
     if (ends) endings_.ordered(command.draft.target.name);
     // A later step of a list goes on by what was seen as it began; its executor looks again.
-    if (law != nullptr && later_step(command)) return judge_meant(command, issued);
-    // What a list began with it goes on by; its executor looks again.
+    const bool later = later_step(command);
+    if (law != nullptr && later) return judge_meant(command, issued);
     const auto begun = endings_.begun().find(command.draft.target.name);
-    const bool goes_on = begun != endings_.begun().end() && later_step(command);
+    const bool goes_on = later && begun != endings_.begun().end();
     const std::string against =
         evidence_.against(command, issued, {}, goes_on ? begun->second.at : issued);
     if (!against.empty()) violate("evidence", what_of(command) + against);
@@ -252,8 +252,9 @@ void Oracles::judge_recurring(const std::vector<Command>& commands) {
             }
             // Else it may have been given up before.
             const SteadyTime over = given_.at(command->id) + (command->not_after - command->issued);
-            const auto ended = done_.find(command->id);
-            done += ended != done_.end() && ended->second + kOnItsWay < over ? 1U : 0U;
+            const bool in_time =
+                done_.count(command->id) != 0 && ended_commands_.at(command->id) + kOnItsWay < over;
+            done += in_time ? 1U : 0U;
         }
     }
 }

@@ -14,6 +14,11 @@ constexpr std::size_t kMostMended = 64;    // likewise
 constexpr std::size_t kMostBeside = 64;    // of each of them
 constexpr Millis kDay{86'400'000};
 
+/// Of what the command rests on; kNoOffset: it rests on nothing.
+Offset newest_evidence(const Command& command) {
+    return command.evidence.empty() ? kNoOffset : command.evidence.back();
+}
+
 }  // namespace
 
 Aftermath& Aftermaths::aftermath_of(Entry& entry) {
@@ -39,13 +44,11 @@ bool Aftermaths::news_since(const Subject& subject, const Refusal& refusal) cons
 void Aftermaths::tend_aftermath(Entry& entry) {
     Subject& subject = entry.subject;
     Aftermath& after = *subject.aftermath;
-    const std::size_t before = after.refusals.size();
-    std::erase_if(after.refusals,
-                  [&](const Refusal& refusal) { return news_since(subject, refusal); });
-    bool changed = after.refusals.size() != before;
-    changed = std::erase_if(after.mended,
-                            [&](const Mended& mended) { return !kept(subject, mended); }) > 0 ||
-              changed;
+    const std::size_t forgotten =
+        std::erase_if(after.refusals,
+                      [&](const Refusal& refusal) { return news_since(subject, refusal); }) +
+        std::erase_if(after.mended, [&](const Mended& mended) { return !kept(subject, mended); });
+    bool changed = forgotten > 0;
     if (after.ended && over(subject, *after.ended)) {
         after.ended.reset();
         changed = true;
@@ -71,7 +74,6 @@ bool Aftermaths::kept(const Subject& subject, const Mended& mended) const {
 }
 
 std::optional<JournalTime> Aftermaths::forgets_at(const Subject& subject) const {
-    if (!subject.aftermath) return std::nullopt;
     for (const Mended& mended : subject.aftermath->mended) {
         if (mended.at + kDay > meta_.now) return mended.at + kDay;
     }
@@ -82,7 +84,7 @@ std::optional<JournalTime> Aftermaths::forgets_at(const Subject& subject) const 
 /// offsets, since clocks differ: one that changed after the newest thing that the command rests on
 /// counts as new, and may be asked about once too often.
 void Aftermaths::note_mended(Entry& entry, RuleNumber rule, const std::string& object_id,
-                             Offset newest) {
+                             const Command* command) {
     if (state_.plan->rules[rule.value()].may_recur) return;
     std::vector<Mended>& mended = aftermath_of(entry).mended;
     if (mended.size() >= kMostMended) mended.erase(mended.begin());
@@ -90,6 +92,7 @@ void Aftermaths::note_mended(Entry& entry, RuleNumber rule, const std::string& o
     made.rule = rule;
     made.object_id = object_id;
     made.at = meta_.now;
+    const Offset newest = command == nullptr ? kNoOffset : newest_evidence(*command);
     for (const Facet& facet : entry.subject.facets) {
         if (made.beside.size() >= kMostBeside) break;
         const bool before = facet.present() && facet.offset <= newest;
@@ -118,8 +121,7 @@ void Aftermaths::note_refusal(Entry& entry, const Finding& finding, const Outcom
     // A verification writes nothing: it is the look itself, to be repeated until both agree.
     if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
     // What was said since it was ordered is news already.
-    const std::vector<Offset>& rested_on = finding.command->evidence;
-    const Offset newest = rested_on.empty() ? kNoOffset : rested_on.back();
+    const Offset newest = newest_evidence(*finding.command);
     const std::vector<Facet>& facets = entry.subject.facets;
     if (std::any_of(facets.begin(), facets.end(),
                     [&](const Facet& facet) { return facet.offset > newest; })) {

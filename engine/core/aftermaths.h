@@ -22,11 +22,13 @@ class Aftermaths {
     Aftermath& aftermath_of(Entry& entry);
     void tend_aftermath(Entry& entry);
 
-    /// When something is forgotten, if nothing else happens; nullopt: nothing is.
+    /// Of a subject that has an aftermath: when something of it is forgotten, if nothing else
+    /// happens; nullopt: nothing is.
     std::optional<JournalTime> forgets_at(const Subject& subject) const;
 
-    /// `newest`: of what the command rests on; kNoOffset: that is not known.
-    void note_mended(Entry& entry, RuleNumber rule, const std::string& object_id, Offset newest);
+    /// `command`: what it was done by; nullptr: by several, a list of steps.
+    void note_mended(Entry& entry, RuleNumber rule, const std::string& object_id,
+                     const Command* command);
     void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
 
   private:

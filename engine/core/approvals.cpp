@@ -10,7 +10,7 @@
 #include "engine/core/quoted.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <utility>
 
 namespace trueup::core {
@@ -18,10 +18,8 @@ namespace trueup::core {
 namespace {
 
 /// What may wait for an approval under any policy.
-void each_of_every_policy(const std::function<void(Reason)>& visit) {
-    for (const Reason reason : {Reason::kApproval, Reason::kNotEnabled, Reason::kRecurring}) {
-        visit(reason);
-    }
+std::array<Reason, 3> of_every_policy() {
+    return {Reason::kApproval, Reason::kNotEnabled, Reason::kRecurring};
 }
 
 std::string many(std::uint32_t count) {
@@ -76,9 +74,9 @@ Answer Approvals::approve_all(const RequestScope& scope, Approval approval) {
 
 /// False: nothing waits for an approval with this reason.
 bool Approvals::name_reason(const RequestScope& scope, Approval& approval) const {
-    each_of_every_policy([&](Reason known) {
+    for (const Reason known : of_every_policy()) {
         if (scope.reason == name_of(known)) approval.reason = known;
-    });
+    }
     if (approval.reason != Reason::kNone) return true;
     approval.reason = Reason::kUncorrelatedRows;
     if (!scope.reason_of_policy) return scope.reason == name_of(approval.reason);
@@ -90,7 +88,7 @@ bool Approvals::name_reason(const RequestScope& scope, Approval& approval) const
 /// Of the policy in force.
 std::string Approvals::which_reason(const std::string& wanted) const {
     std::vector<std::string> words;
-    each_of_every_policy([&](Reason known) { words.emplace_back(name_of(known)); });
+    for (const Reason known : of_every_policy()) words.emplace_back(name_of(known));
     for (std::string& count : state_.plan->count_reasons()) words.push_back(std::move(count));
     std::string said = wanted.empty() ? "an approval of many findings must name their reason: "
                                       : "nothing waits for an approval with the reason " +

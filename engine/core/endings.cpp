@@ -78,7 +78,7 @@ void Endings::close_ending(Entry& entry, Reason reason) {
     }
     if (reason == Reason::kDone || reason == Reason::kSuperseded) {
         // Also where something else came before it was over: who makes it anew may be quick.
-        aftermaths_.note_mended(entry, ending.rule, ending.object_id, kNoOffset);
+        aftermaths_.note_mended(entry, ending.rule, ending.object_id, nullptr);
         subject.request.reset();  // it was asked of what has ended, and not of what came instead
     }
     const Finding& face = findings_.open(entry, ending.rule, ending.object_id);

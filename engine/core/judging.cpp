@@ -78,8 +78,10 @@ void Judging::judge(Marks::Marked& marked) {
         }
     }
     if (!subject.own_writes.empty()) forget_seen_writes(entry);
-    const std::optional<JournalTime> forgets = aftermaths_.forgets_at(subject);
-    if (forgets) awaited_.wait_for({*forgets, kNoSource, {}});
+    if (subject.aftermath) {
+        const std::optional<JournalTime> forgets = aftermaths_.forgets_at(subject);
+        if (forgets) awaited_.wait_for({*forgets, kNoSource, {}});
+    }
     awaited_.renew_waits(entry);
     recount(entry);
 }

@@ -201,9 +201,7 @@ void Outcomes::settle_finding(Entry& entry, std::size_t index, const Outcome& ou
         if (done && wrote) {
             end_request(entry, finding);
             // Of two executors the one that finds it done may be the first to say so.
-            const std::vector<Offset>& rests_on = finding.command->evidence;
-            aftermaths_.note_mended(entry, finding.rule, finding.object_id,
-                                    rests_on.empty() ? kNoOffset : rests_on.back());
+            aftermaths_.note_mended(entry, finding.rule, finding.object_id, &*finding.command);
         }
         findings_.resolve(entry, index, reason_of(outcome.kind));
     }

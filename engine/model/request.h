@@ -86,9 +86,10 @@ inline std::string_view asked_name(const Request& request) {
 }
 
 /// Up to which offset of this shard's journal the one who asks had looked; nullopt: it does not
-/// say.
+/// say. What is enabled was looked at in each shard by itself.
 inline std::optional<Offset> seen_in(const Request& request, PartitionNumber shard) {
-    if (request.scope.finding_offset) return request.scope.finding_offset;
+    const bool approves = request.kind == RequestKind::kApprove;
+    if (approves && request.scope.finding_offset) return request.scope.finding_offset;
     const auto index = static_cast<std::size_t>(shard.value());
     if (index >= request.seen.size() || request.seen[index] < kFirstOffset) return std::nullopt;
     return request.seen[index];

@@ -327,6 +327,8 @@ TEST(Enabling, WhatCannotHaveBeenLookedAtIsRefused) {
     Request elsewhere = enabling(s);
     elsewhere.seen = {};
     refusal(s, elsewhere);
+    elsewhere.scope.finding_offset = s.records().back().offset;  // of one journal, whichever
+    refusal(s, elsewhere);
 }
 
 TEST(Enabling, AReconcileOverAQuarantinedSourceShowsNothing) {
