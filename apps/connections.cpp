@@ -130,6 +130,7 @@ connectors::KubernetesSettings cluster_settings(const Config& config, const Sour
     settings.source_name = source.name;
     settings.key_label = config::key_label_of(policy_of(config), source);
     settings.mapped_labels = pods.labels;
+    settings.paths = policy_of(config).paths_of(source.name);
     settings.veto_label = pods.veto_label;
     settings.fields = policy_for(pods.fields);
     return settings;

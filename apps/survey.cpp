@@ -2,6 +2,8 @@
 
 #include "connectors/postgres/settings.h"
 #include "engine/base/check.h"
+#include "engine/model/object.h"
+#include "engine/world/field_at.h"
 
 #include <fmt/format.h>
 
@@ -30,8 +32,9 @@ std::string counted(std::uint64_t count, const std::string& what) {
 std::string noun_of(const SourceConfig& source) {
     if (source.kubernetes() == nullptr) return "row";
     std::string noun = source.kubernetes()->resource.plural;
-    if (noun == "ingresses") return "ingress";
-    if (noun.size() > 1 && noun.back() == 's') noun.pop_back();
+    const bool long_ending = noun.ends_with("sses") || noun.ends_with("xes");
+    if (noun.ends_with("ies")) return noun.substr(0, noun.size() - 3) + 'y';
+    if (noun.size() > 1 && noun.back() == 's') noun.resize(noun.size() - (long_ending ? 2 : 1));
     return noun;
 }
 
@@ -62,6 +65,7 @@ class Judge {
             if (!judge_namespace(source, asked)) continue;
             judge_number(source, asked);
             judge_rights(source, asked);
+            if (source.kubernetes() != nullptr) judge_paths(source, asked);
             for (const std::string& remark : asked.remarks) {
                 judged_.warnings.push_back(fmt::format("source {}: {}", source.name, remark));
             }
@@ -160,6 +164,32 @@ class Judge {
                           "restored? write expect: {{at_least: 0}} if empty is correct",
                           connectors::postgres::table_text(source.postgres()->table),
                           other_side(source)));
+    }
+
+    /// A path with a typing mistake looks like one that no object has.
+    void judge_paths(const SourceConfig& source, const Surveyed& asked) {
+        for (const policy::FieldPath& path : policy_.paths_of(source.name)) {
+            std::uint64_t there = 0;
+            std::uint64_t unreadable = 0;
+            for (const Fact& fact : asked.look.facts) {
+                const auto field = ObjectView(fact.object).find(path.name);
+                if (!field) continue;
+                (field->unchanged ? unreadable : there) += 1;
+            }
+            if (there > 0 || asked.look.objects() == 0) continue;
+            const policy::Role& role = *policy_.role_of(source.name);
+            const policy::Field* field = policy::find_field(role, path.name);
+            const std::string what =
+                unreadable == 0 ? fmt::format("no {} has", noun_of(source))
+                                : fmt::format(
+                                      "nobody can compare {} (an object, a list, or more "
+                                      "than {} bytes) at",
+                                      counted(unreadable, "value"), world::FieldAt::kMostText);
+            judged_.warnings.push_back(
+                fmt::format("source {}: {} {}, which the policy reads as {}.{}; correct the path "
+                            "if it is meant to be there",
+                            source.name, what, field->path, role.name, path.name));
+        }
     }
 
     /// The rules that are judged: those that act, or the others.

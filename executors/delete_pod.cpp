@@ -85,7 +85,7 @@ StepResult DeletePod::check(Answer answer) {
     if (answer.failed || answer.status != 200) {
         return StepResult::stopped(failure_of(answer, what("GET")));
     }
-    const Result<Pod> pod = decode_pod(answer.body, source_.veto_label);
+    const Result<Pod> pod = decode_pod(answer.body, source_.veto_label, source_.paths);
     if (!pod) {
         return StepResult::ended(OutcomeKind::kFailed, what("GET") + ": " + pod.error().what, true);
     }

@@ -26,6 +26,11 @@ std::string one_line(std::string_view text) {
 }  // namespace
 
 std::optional<std::optional<std::string>> Pod::field(std::string_view which) const {
+    if (const auto said = at.find(which); said != at.end()) {
+        if (said->second.kind == world::FieldAt::Kind::kUnreadable) return std::nullopt;
+        const bool there = said->second.kind == world::FieldAt::Kind::kText;
+        return there ? std::optional<std::string>(said->second.text) : std::nullopt;
+    }
     if (which == "name") return or_null(name);
     if (which == "namespace") return or_null(name_space);
     if (which == "phase") return or_null(phase);
@@ -36,7 +41,8 @@ std::optional<std::optional<std::string>> Pod::field(std::string_view which) con
     return label == labels.end() ? std::nullopt : std::optional<std::string>(label->second);
 }
 
-Result<Pod> decode_pod(std::string_view body, std::string_view veto_label) {
+Result<Pod> decode_pod(std::string_view body, std::string_view veto_label,
+                       const std::vector<policy::FieldPath>& paths) {
     world::Json json;
     const world::Node root = json.read(body);
     if (!root) {
@@ -56,6 +62,9 @@ Result<Pod> decode_pod(std::string_view body, std::string_view veto_label) {
     pod.held = seen.held(veto_label);
     seen.each_label(
         [&pod](std::string_view key, std::string_view value) { pod.labels.emplace(key, value); });
+    for (const policy::FieldPath& path : paths) {
+        pod.at.emplace(path.name, world::field_at(root, path));
+    }
     // What says why there is no object is none.
     if (pod.kind == "Status" || pod.uid.empty() || pod.resource_version.empty() ||
         pod.name.empty()) {

@@ -5,11 +5,15 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/model/field_path.h"
 #include "engine/ports/selector.h"
+#include "engine/world/field_at.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trueup::executors {
 
@@ -25,6 +29,8 @@ struct Pod {
     bool finalizers = false;
     bool held = false;  ///< somebody's hold holds (engine/world/hold.h)
     ports::Labels labels;
+    /// By name: what stands at a path hides what an object has by that name.
+    std::map<std::string, world::FieldAt, std::less<>> at;
 
     /// A field by the names of engine/model/object.h. The outer value is empty when a live GET
     /// cannot tell this field, the inner one when the field is null.
@@ -32,8 +38,9 @@ struct Pod {
 };
 
 /// kSkip when the bytes are no object with name, uid and resourceVersion. `veto_label`: of the
-/// label or annotation that holds it; empty: none does.
-Result<Pod> decode_pod(std::string_view body, std::string_view veto_label = {});
+/// label or annotation that holds it; empty: none does. `paths`: what is read of it beside.
+Result<Pod> decode_pod(std::string_view body, std::string_view veto_label = {},
+                       const std::vector<policy::FieldPath>& paths = {});
 
 /// Is this the body of a 404 by which the API server says that the object `name` of a resource
 /// (`pods`) is not there?

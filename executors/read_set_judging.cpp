@@ -104,7 +104,7 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
         failure.reason = describe(predicate) + ": " + failure.reason;
         return failure;
     }
-    const Result<Pod> pod = decode_pod(answer.body, source.veto_label);
+    const Result<Pod> pod = decode_pod(answer.body, source.veto_label, source.paths);
     if (!pod) return Standing::failed(true, describe(predicate) + ": " + pod.error().what);
     const std::string uid = (*pod).uid;
     if (predicate.kind == Kind::kNone) {

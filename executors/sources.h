@@ -3,6 +3,7 @@
 // out.
 #pragma once
 
+#include "engine/model/field_path.h"
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
 #include "engine/ports/selector.h"
@@ -24,6 +25,8 @@ struct PodSource {
     ports::Selector selector = {};
     /// By which an object is known instead of by its name; empty: by its name.
     std::string key_label = {};
+    /// Fields that are read by path; whatever else an object has by that name is not meant.
+    std::vector<policy::FieldPath> paths = {};
     /// Why nothing may be asked of it yet (`Dispatcher::found`); empty: everything may.
     std::string doubt = {};
     /// To delete through, where that is another account's; nullptr: `cluster`. The same server.

@@ -45,6 +45,7 @@ class ExecutorProcess final : public Process {
         };
         executors::Sources reach =
             sandbox::sandbox_reach(*cluster_, *database_, around_.asked.selector);
+        reach.pods.at("pods").paths = {*policy::FieldPath::parse("phase", "status.phase")};
         reach.rows.at("rows").veto_column = around_.settings.veto_column;
         dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, std::move(reach), settings);
         loop_ = std::make_unique<executors::ExecutorLoop>(*dispatcher_,

@@ -21,6 +21,8 @@ constexpr Topic kTopicsOf[] = {Topic::kChangesPods, Topic::kChangesRows, Topic::
 
 connectors::KubernetesSettings pods_settings(const std::string& selector, std::uint64_t seed) {
     connectors::KubernetesSettings settings = sandbox::sandbox_pods(selector);
+    // The same field, read as one of a stranger's resource: nobody can tell.
+    if (seed % 2 == 0) settings.paths = {*policy::FieldPath::parse("phase", "status.phase")};
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};

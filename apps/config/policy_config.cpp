@@ -16,6 +16,11 @@ const policy::Role* PolicyConfig::role_of(std::string_view source) const {
     return nullptr;
 }
 
+std::vector<policy::FieldPath> PolicyConfig::paths_of(std::string_view source) const {
+    const auto found = paths.find(source);
+    return found == paths.end() ? std::vector<policy::FieldPath>() : found->second;
+}
+
 std::string key_label_of(const PolicyConfig& policy, const SourceConfig& source) {
     const KubernetesSource* objects = source.kubernetes();
     if (objects == nullptr) return {};

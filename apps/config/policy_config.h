@@ -7,6 +7,7 @@
 #include "engine/base/shared.h"
 #include "engine/base/time.h"
 #include "engine/model/exports.h"
+#include "engine/model/field_path.h"
 #include "engine/model/rule.h"
 #include "engine/model/settings.h"
 
@@ -25,6 +26,9 @@ struct PolicyConfig {
     Shared<policy::Policy> text;  ///< in which roles have the keys that `keys` says
     policy::Exports exports;      ///< names for dashboards and log readers
     std::map<std::string, std::string, std::less<>> roles;  ///< the source of each that has one
+    /// What it reads of their objects by path, by source: another policy may read the same source
+    /// otherwise.
+    std::map<std::string, std::vector<policy::FieldPath>, std::less<>> paths;
     std::vector<RuleSettings> rules;        ///< one for each rule of the text, in its order
     std::vector<Window> windows;            ///< none: always
     std::vector<std::string> warnings;      ///< of the text, as policy_file.h has them
@@ -41,6 +45,7 @@ struct PolicyConfig {
     std::string source_of(std::string_view role) const;
     /// nullptr: the source plays none.
     const policy::Role* role_of(std::string_view source) const;
+    std::vector<policy::FieldPath> paths_of(std::string_view source) const;
 };
 
 /// What a rule does to the objects of one role: the columns of a row that it may set, and whether

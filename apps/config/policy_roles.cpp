@@ -1,6 +1,7 @@
 // The roles of a policy file, with their keys and fields.
 #include "apps/config/policy_reader.h"
 #include "engine/base/suggest.h"
+#include "engine/model/field_path.h"
 
 #include <fmt/format.h>
 
@@ -202,6 +203,9 @@ void PolicyReader::read_type_option(const Tree& tree, const policy::Role& role,
             terms_.flaw(tree.line,
                         fmt::format("{} is a path, but a row's field is its column; write {}: {}",
                                     where, field.name, tree.key));
+        } else if (policy::in_kubernetes(role.kind) && !field.path.empty()) {
+            const auto parsed = policy::FieldPath::parse({}, field.path);
+            if (!parsed) terms_.flaw(tree.line, where + ": " + parsed.error().what);
         }
     } else if (tree.key == "required" && !row) {
         field.required = flag(tree, where);

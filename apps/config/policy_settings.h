@@ -31,8 +31,7 @@ void read_roles(Section& section, const Config& config, PolicyConfig& policy, Pr
 std::optional<core::Plan> plan_of(Section& section, const PolicyConfig& policy);
 /// Has the policy's sources publish what it reads, its rules' settings included, where they do not
 /// say otherwise.
-void complete_sources(Section& section, Config& config, const PolicyConfig& policy,
-                      Problems& problems);
+void complete_sources(Section& section, Config& config, PolicyConfig& policy, Problems& problems);
 
 // rule_settings.cpp
 std::vector<RuleSettings> usual_rules(const PolicyConfig& policy);

@@ -35,20 +35,23 @@ std::string lack(const policy::Role& role, const std::string& field) {
     if (field == "hold" && role.kind == Kind::kRow) return "a column of the name hold";
     if (!policy::in_kubernetes(role.kind)) return {};
     const policy::Field* declared = policy::find_field(role, field);
-    if (declared != nullptr && !declared->path.empty()) {
-        return fmt::format("{} of objects (field {})", declared->path, field);
-    }
+    const bool by_path = declared != nullptr && !declared->path.empty();
     // What every object has is said in a way of its own, which a declaration takes away.
     constexpr std::array<std::string_view, 5> kBuiltIn{"created", "deleting", "in_scope",
                                                        "namespace", "uid"};
-    if (declared != nullptr &&
-        std::find(kBuiltIn.begin(), kBuiltIn.end(), field) != kBuiltIn.end()) {
+    const bool built_in = std::find(kBuiltIn.begin(), kBuiltIn.end(), field) != kBuiltIn.end();
+    if (declared != nullptr && built_in) {
         return fmt::format(
             "a field {} besides the one that every object has (leave it out of "
             "fields)",
             field);
     }
-    return is_published(field) ? std::string() : fmt::format("the field {} of objects", field);
+    // A veto, what an object is found by, and labels are of no other place.
+    if (by_path && (field == "hold" || field == "name" || field.starts_with(kLabel))) {
+        return fmt::format("{} as the field {} (call it otherwise)", declared->path, field);
+    }
+    return by_path || is_published(field) ? std::string()
+                                          : fmt::format("the field {} of objects", field);
 }
 
 /// What this build makes of a text where the sources of `policy` play its roles, whatever its other
@@ -117,12 +120,20 @@ void complete_columns(SourceConfig& source, const policy::Role& role, const Poli
     }
 }
 
-void complete_labels(SourceConfig& source, const std::vector<std::string>& read,
-                     Problems& problems) {
+void complete_objects(SourceConfig& source, const policy::Role& role,
+                      std::vector<policy::FieldPath>& paths, const std::vector<std::string>& read,
+                      Problems& problems) {
     KubernetesSource& objects = std::get<KubernetesSource>(source.world);
     for (const std::string& field : read) {
+        const policy::Field* declared = policy::find_field(role, field);
+        const bool by_path = declared != nullptr && !declared->path.empty();
+        if (by_path) {
+            Result<policy::FieldPath> path = policy::FieldPath::parse(field, declared->path);
+            if (path) paths.push_back(std::move(*path));  // else that is said already
+        }
         if (field.starts_with(kLabel)) add_once(objects.labels, field.substr(kLabel.size()));
-        const bool chosen = field.starts_with(kLabel) || field == "node" || field == "created";
+        const bool chosen =
+            by_path || field.starts_with(kLabel) || field == "node" || field == "created";
         if (!chosen) continue;
         const auto treated = objects.fields.find(field);
         if (treated == objects.fields.end() || treated->second.treatment == ports::Treatment::kMap)
@@ -148,13 +159,36 @@ void check_published(Section& section, const policy::Role& role,
     }
 }
 
-/// What looks like a secret is published only where somebody says so.
+/// Does what is read look like a secret, by its name or by where it stands?
+bool looks_secret(const SourceConfig& source, const policy::Field* declared,
+                  const std::string& field) {
+    if (ports::looks_secret(field)) return true;
+    if (source.kubernetes() == nullptr || declared == nullptr || declared->path.empty()) {
+        return false;
+    }
+    if (source.kubernetes()->resource.plural == "secrets") return true;
+    const Result<policy::FieldPath> path = policy::FieldPath::parse(field, declared->path);
+    return path && std::any_of(path->steps.begin(), path->steps.end(), [](const auto& step) {
+               return ports::looks_secret(step.name) || ports::looks_secret(step.value);
+           });
+}
+
+/// What looks like a secret is published only where somebody says so; what an object says at a
+/// path, never.
 void check_secrets(Section& section, const SourceConfig& source, const policy::Role& role,
                    const std::vector<std::string>& read, const PolicyConfig& policy) {
     const Fields& named =
         std::visit([](const auto& world) -> const Fields& { return world.fields; }, source.world);
     for (const std::string& field : read) {
-        if (!ports::looks_secret(field) || named.count(field) != 0) continue;
+        const policy::Field* declared = policy::find_field(role, field);
+        if (!looks_secret(source, declared, field) || named.count(field) != 0) continue;
+        if (source.kubernetes() != nullptr && declared != nullptr && !declared->path.empty()) {
+            section.problem(named_by(policy),
+                            fmt::format("reads {} of {} (field {}), which looks like a secret, and "
+                                        "would be published and kept; use another one",
+                                        declared->path, role.name, field));
+            continue;
+        }
         section.problem(section.has("keys") && contains(policy::fields_of(role.key), field)
                             ? "keys"
                             : named_by(policy),
@@ -174,8 +208,7 @@ std::optional<core::Plan> plan_of(Section& section, const PolicyConfig& policy) 
     return std::nullopt;
 }
 
-void complete_sources(Section& section, Config& config, const PolicyConfig& policy,
-                      Problems& problems) {
+void complete_sources(Section& section, Config& config, PolicyConfig& policy, Problems& problems) {
     FieldsRead all = fields_read(policy);
     for (SourceConfig& source : config.sources) {
         const policy::Role* role = policy.role_of(source.name);
@@ -186,7 +219,7 @@ void complete_sources(Section& section, Config& config, const PolicyConfig& poli
         if (source.postgres() != nullptr) {
             complete_columns(source, *role, policy, read, problems);
         } else {
-            complete_labels(source, read, problems);
+            complete_objects(source, *role, policy.paths[source.name], read, problems);
         }
     }
 }

@@ -28,7 +28,7 @@ KubernetesConnector::KubernetesConnector(ports::Cluster& cluster, KubernetesSett
       settings_(std::move(settings)),
       decoder_(Mapping{settings_.mapped_labels, settings_.veto_label, settings_.key_label,
                        ports::Selector::parse(settings_.label_selector).value_or(ports::Selector{}),
-                       settings_.fields}),
+                       settings_.fields, settings_.paths}),
       objects_(settings_),
       verifications_(cluster, ids_, decoder_, settings_),
       list_(cluster, ids_, decoder_, settings_),

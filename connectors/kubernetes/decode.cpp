@@ -3,6 +3,7 @@
 #include "connectors/kubernetes/line_reader.h"
 #include "engine/base/guard.h"
 #include "engine/model/object_builder.h"
+#include "engine/world/field_at.h"
 #include "engine/world/kube.h"
 
 #include <algorithm>
@@ -39,16 +40,53 @@ bool usable_name(std::string_view name) {
     return !name.empty() && name.size() <= kMaxName && name.find('/') == std::string_view::npos;
 }
 
-/// The fields in ascending order of name. managedFields and all the rest are never looked at.
-std::string encode(const KubeView& seen, const Mapping& mapping, bool in_scope) {
-    ObjectBuilder fields;
-    const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty()) fields.add(name, value);
-    };
-    const auto publish = [&](std::string_view name, std::string_view value) {
-        mapping.fields.add(fields, name, mapping.fields.of(name), value);
-    };
-    if (!seen.created().empty()) publish("created", seen.created());
+/// Writes the fields, which come to it in ascending order of name, and those of paths between them.
+class Fields {
+  public:
+    Fields(const Node& object, const Mapping& mapping) : object_(object), mapping_(mapping) {}
+
+    void add(std::string_view name, std::string_view value) {
+        if (comes_to(name)) written_.add(name, value);
+    }
+    void add_unchanged(std::string_view name) {
+        if (comes_to(name)) written_.add_unchanged(name);
+    }
+    /// What may be published of it.
+    void publish(std::string_view name, std::string_view value) {
+        if (comes_to(name)) choose(name, value);
+    }
+    std::string take() {
+        while (next_ < mapping_.paths.size()) add_path();
+        return written_.take();
+    }
+
+  private:
+    /// Adds the paths before it. False: one of them has its name.
+    bool comes_to(std::string_view name) {
+        while (next_ < mapping_.paths.size() && mapping_.paths[next_].name < name) add_path();
+        return next_ == mapping_.paths.size() || mapping_.paths[next_].name != name;
+    }
+    void add_path() {
+        const policy::FieldPath& path = mapping_.paths[next_++];
+        const world::FieldAt said = world::field_at(object_, path);
+        if (said.kind == world::FieldAt::Kind::kText) choose(path.name, said.text);
+        if (said.kind == world::FieldAt::Kind::kUnreadable) written_.add_unchanged(path.name);
+    }
+    void choose(std::string_view name, std::string_view value) {
+        mapping_.fields.add(written_, name, mapping_.fields.of(name), value);
+    }
+
+    const Node& object_;
+    const Mapping& mapping_;
+    ObjectBuilder written_;
+    std::size_t next_ = 0;  ///< of the paths
+};
+
+/// managedFields and all the rest are never looked at.
+std::string encode(const Node& object, const KubeView& seen, const Mapping& mapping,
+                   bool in_scope) {
+    Fields fields(object, mapping);
+    if (!seen.created().empty()) fields.publish("created", seen.created());
     if (seen.deleting()) fields.add("deleting", "true");
     if (seen.held(mapping.veto_label)) {
         fields.add("hold", "true");
@@ -58,12 +96,12 @@ std::string encode(const KubeView& seen, const Mapping& mapping, bool in_scope) 
     if (!in_scope) fields.add("in_scope", "false");
     for (const std::string& label : mapping.labels) {
         const std::optional<std::string_view> value = seen.label(label);
-        if (value) publish("label." + label, *value);
+        if (value) fields.publish("label." + label, *value);
     }
     fields.add("name", seen.name());
-    add("namespace", seen.name_space());
-    if (!seen.node().empty()) publish("node", seen.node());
-    add("phase", seen.phase());
+    if (!seen.name_space().empty()) fields.add("namespace", seen.name_space());
+    if (!seen.node().empty()) fields.publish("node", seen.node());
+    if (!seen.phase().empty()) fields.add("phase", seen.phase());
     return fields.take();
 }
 
@@ -91,7 +129,7 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
     } else if (const auto key = seen.label(mapping.key_label); key && usable_name(*key)) {
         found.key = std::string(*key);
     }
-    found.encoded = encode(seen, mapping, in_scope);
+    found.encoded = encode(object, seen, mapping, in_scope);
     return found;
 }
 
@@ -118,9 +156,12 @@ Decoder::Decoder(Mapping mapping) : mapping_(std::move(mapping)) {
     std::sort(mapping_.labels.begin(), mapping_.labels.end());
     const auto last = std::unique(mapping_.labels.begin(), mapping_.labels.end());
     mapping_.labels.erase(last, mapping_.labels.end());
+    std::sort(mapping_.paths.begin(), mapping_.paths.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
     // Written down for each field, so that no name is looked at again with each object.
     std::vector<std::string> names{"created", "node"};
     for (const std::string& label : mapping_.labels) names.push_back("label." + label);
+    for (const policy::FieldPath& path : mapping_.paths) names.push_back(path.name);
     for (const std::string& name : names) {
         mapping_.fields.named.try_emplace(name, mapping_.fields.of(name));
     }

@@ -4,6 +4,7 @@
 
 #include "connectors/kubernetes/kube_object.h"
 #include "engine/base/result.h"
+#include "engine/model/field_path.h"
 #include "engine/ports/fields.h"
 #include "engine/ports/selector.h"
 #include "engine/world/json.h"
@@ -24,7 +25,9 @@ struct Mapping {
     std::string key_label;
     /// An object in scope that comes without the labels it asks for was not sent whole.
     ports::Selector selector = {};
-    ports::FieldPolicy fields = {};  ///< for labels, `created` and `node`; the rest is needed as is
+    /// For labels, paths, `created` and `node`; the rest is needed as is.
+    ports::FieldPolicy fields = {};
+    std::vector<policy::FieldPath> paths = {};  ///< in the place of what an object has by that name
 };
 
 using world::KubeStatus;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/time.h"
+#include "engine/model/field_path.h"
 #include "engine/ports/fields.h"
 #include "engine/ports/resource.h"
 
@@ -22,7 +23,8 @@ struct KubernetesSettings {
     /// no key: it is nobody's, and nobody's absence. By its name it would be another subject's.
     std::string key_label;
     std::vector<std::string> mapped_labels;     ///< published as `label.<key>`
-    ports::FieldPolicy fields;                  ///< how labels, `created` and `node` are published
+    std::vector<policy::FieldPath> paths;       ///< published under their own names
+    ports::FieldPolicy fields;                  ///< how these, `created` and `node` are published
     std::string veto_label = "trueup.io/hold";  ///< label or annotation that vetoes
     std::uint32_t page_limit = 500;
     std::uint32_t watch_seconds = 290;  ///< how long one watch is asked to last

@@ -71,6 +71,33 @@ TEST(Survey, SaysHowMuchThereIsOnBothSides) {
     EXPECT_EQ(said.warnings, Texts{});
 }
 
+TEST(Survey, APathThatNoObjectHasIsSaid) {
+    config::Config config = configured();
+    policy::Policy text = *config.policies.front().text;
+    policy::Field plan;
+    plan.name = "plan";
+    plan.path = "spec.paln";
+    text.roles.front().fields.push_back(plan);
+    ASSERT_EQ(text.roles.front().name, "pods");
+    config.policies.front().text = text;
+    config.policies.front().paths["pods"] = {*policy::FieldPath::parse("plan", "spec.paln")};
+    const auto of = [&](bool there, bool readable) {
+        Surveyed pods = surveyed("pods", 2);
+        ObjectBuilder fields;
+        if (there && readable) fields.add("plan", "gold");
+        if (there && !readable) fields.add_unchanged("plan");
+        pods.look.facts[1].object = fields.take();
+        return judged(config, pods, surveyed("rows", 3)).warnings;
+    };
+    EXPECT_EQ(of(false, true), Texts{"source pods: no pod has spec.paln, which the policy reads as "
+                                     "pods.plan; correct the path if it is meant to be there"});
+    EXPECT_EQ(of(true, false),
+              Texts{"source pods: nobody can compare 1 value (an object, a list, or more than 4096 "
+                    "bytes) at spec.paln, which the policy reads as pods.plan; correct "
+                    "the path if it is meant to be there"});
+    EXPECT_EQ(of(true, true), Texts{});
+}
+
 TEST(Survey, ANamespaceThatDoesNotExistIsWrong) {
     Surveyed pods = surveyed("pods", 0);
     pods.namespace_exists = false;

@@ -66,6 +66,24 @@ TEST(ReadSet, FieldsOfAPodByTheirWellKnownNames) {
                    "field(pods, uid-a, deleting = true): it is null now");
 }
 
+TEST(ReadSet, FieldsOfAnObjectByPathAreReadWhereTheyStand) {
+    World world;
+    Sources sources = sources_of(world.cluster, world.database);
+    const auto judge = [&](const char* path, std::optional<std::string> value) {
+        sources.pods.at("pods").paths = {*policy::FieldPath::parse("phase", path)};
+        return others(sources, {{Kind::kField, "pods", "uid-a", "phase", std::move(value)}});
+    };
+    expect_holds(judge("status.phase", "Running"));
+    expect_holds(judge("metadata.name", "wrapper-a"));
+    expect_refused(judge("metadata.name", "Running"),
+                   "field(pods, uid-a, phase = Running): it is wrapper-a now");
+    expect_holds(judge("spec.color", std::nullopt));
+    expect_refused(judge("spec.color", "Running"),
+                   "field(pods, uid-a, phase = Running): it is null now");
+    expect_not_evaluated(judge("metadata", "Running"));
+    expect_not_evaluated(judge("metadata", std::nullopt));
+}
+
 TEST(ReadSet, WhatCannotBeEvaluatedDoesNotHold_R1) {
     World world;
     expect_not_evaluated(world.judge({Kind::kField, "pods", "uid-a", "host_ip", "10.0.0.1"}));

@@ -420,6 +420,74 @@ TEST_F(PolicyFiles, WhatDoesNotComeBackGoesOneByOneUnlessABudgetIsWritten) {
     EXPECT_EQ(budget_of(load(of(kMine))), Budget{});
 }
 
+TEST_F(PolicyFiles, WhatStandsSomewhereInAnObjectIsReadByItsPath) {
+    const auto reads = [&](const std::string& field, const std::string& name = "plan") {
+        std::string text = with(small(), "{kind: pod, key: name}",
+                                "{kind: object, key: name, fields: {" + name + ": " + field + "}}");
+        write("mine.yaml", with(text, "{pods: one,", "{pods: {one: {" + name + ": x}},"));
+        return with(of(kMine), "      kubeconfig: kube.yaml\n",
+                    "      kubeconfig: kube.yaml\n      resource: example.org/v1/boxes\n");
+    };
+    const Result<Config> config = load(reads("{text: spec.plan}"));
+    ASSERT_TRUE(config) << config.error().what;
+    EXPECT_EQ(config->policies.front().paths_of("workers"),
+              std::vector{*policy::FieldPath::parse("plan", "spec.plan")});
+    for (const char* name : {"hold", "name", "label.a"}) {
+        const std::string flaws = flaws_of(reads("{text: spec.plan}", name));
+        EXPECT_NE(flaws.find("call it otherwise"), std::string::npos) << flaws;
+    }
+    const std::string hashed =
+        with(reads("{text: spec.nodeName}", "node"), "      selector: role=worker\n",
+             "      selector: role=worker\n      fields: {node: hash}\n");
+    EXPECT_NE(flaws_of(hashed).find("the policy needs its text; write map"), std::string::npos);
+    EXPECT_NE(flaws_of(reads("{text: spec.plan}", "uid")).find("leave it out"), std::string::npos);
+}
+
+// Symptom (had it been taken): of two policies over one source each published both paths, under one
+// name, and nobody could say which of them a value was of.
+TEST_F(PolicyFiles, EachPolicyReadsASourceByItsOwnPaths) {
+    const auto reads = [&](const std::string& path) {
+        return with(with(small(), "{kind: pod, key: name}",
+                         "{kind: object, key: name, fields: {plan: {text: " + path + "}}}"),
+                    "{pods: one,", "{pods: {one: {plan: x}},");
+    };
+    write("mine.yaml", reads("spec.plan"));
+    write("theirs.yaml", reads("spec.other"));
+    const std::string other =
+        "  - name: theirs\n    file: theirs.yaml\n    roles: {pods: workers, rows: "
+        "more}\nexecutors:";
+    const Result<Config> config = load(with(
+        with(with(of(kMine), "executors:", other), "      kubeconfig: kube.yaml\n",
+             "      kubeconfig: kube.yaml\n      resource: example.org/v1/boxes\n"),
+        "sources:\n", "sources:\n  more: {postgres: {conninfo_env: X, table: public.more}}\n"));
+    ASSERT_TRUE(config) << config.error().what;
+    const std::vector<Config> each = of_each_policy(*config);
+    ASSERT_EQ(each.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(
+            each[i].policies.front().paths_of("workers"),
+            std::vector{*policy::FieldPath::parse("plan", i == 0 ? "spec.plan" : "spec.other")});
+    }
+}
+
+// Symptom (had it been taken): a field of an innocent name published what a Secret holds.
+TEST_F(PolicyFiles, NoPathLeadsToWhatLooksLikeASecret) {
+    const auto reads = [&](const std::string& path, const std::string& resource) {
+        const std::string text =
+            with(small(), "{kind: pod, key: name}",
+                 "{kind: object, key: name, fields: {plan: {text: '" + path + "'}}}");
+        write("mine.yaml", with(text, "{pods: one,", "{pods: {one: {plan: x}},"));
+        return flaws_of(with(of(kMine), "      kubeconfig: kube.yaml\n",
+                             "      kubeconfig: kube.yaml\n      resource: " + resource + "\n"));
+    };
+    EXPECT_EQ(reads("spec.adminPassword", "example.org/v1/boxes"),
+              "trueup.yaml:15: policies[0].file reads spec.adminPassword of pods (field plan), "
+              "which looks like a secret, and would be published and kept; use another one");
+    EXPECT_NE(reads("spec.env[name=API_TOKEN].value", "example.org/v1/boxes"), "(sound)");
+    EXPECT_NE(reads("data.plan", "v1/secrets"), "(sound)");
+    EXPECT_EQ(reads("spec.plan", "example.org/v1/boxes"), "(sound)");
+}
+
 TEST_F(PolicyFiles, AColumnIsNotReadUnderTheNameOfTheVeto) {
     write("mine.yaml", with(small(), "live: {state: up}, fields: {state: text, pod: text}",
                             "live: {hold: up}, fields: {hold: text, pod: text}"));

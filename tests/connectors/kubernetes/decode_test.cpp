@@ -53,6 +53,25 @@ TEST(KubernetesDecode, MappedLabelsAreSortedAndAMissingLabelsObjectIsNoLabels_S2
     EXPECT_EQ(fields(without->encoded), "in_scope=false;name=p;");
 }
 
+TEST(KubernetesDecode, WhatIsReadByPathStandsAmongTheOthersInOrder) {
+    const auto path = [](const char* name, const char* text) {
+        return *policy::FieldPath::parse(name, text);
+    };
+    Mapping mapping{{"a"}, "trueup.io/hold", ""};
+    mapping.paths = {path("zone", "spec.zone"), path("phase", "status.state"),
+                     path("plan", "spec.plan"), path("api_token", "spec.token"),
+                     path("gone", "spec.gone")};
+    Decoder decoder(mapping);
+    const auto box = decoder.out_of_scope(
+        R"({"kind":"Box","metadata":{"name":"b","uid":"u","resourceVersion":"5","labels":{"a":"1"},)"
+        R"("namespace":"n"},"spec":{"zone":{"of":"x"},"plan":7,"token":"t"},)"
+        R"("status":{"phase":"Running","state":"Odd"}})");
+    ASSERT_TRUE(box.ok());
+    // The token is hashed, and without a key dropped; what is no plain value nobody can say.
+    EXPECT_EQ(fields(box->encoded),
+              "in_scope=false;label.a=1;name=b;namespace=n;phase=Odd;plan=7;zone?;");
+}
+
 TEST(KubernetesDecode, WithoutAnyLabelsAHoldIsUnknown_S23) {
     Decoder decoder(Mapping{{}, "trueup.io/hold", "", *ports::Selector::parse("!old")});
     const auto seen = [&](const std::string& labels) {

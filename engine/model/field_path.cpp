@@ -1,0 +1,59 @@
+#include "engine/model/field_path.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace trueup::policy {
+
+namespace {
+
+constexpr std::size_t kMostSteps = 16;
+constexpr std::size_t kMostBytes = 253;
+
+bool is_name(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '$';
+    });
+}
+
+/// Takes `[NAME=VALUE]` off the front of `rest`; false where it is something else.
+bool take_pick(std::string_view& rest, FieldPath::Step& step) {
+    const std::size_t end = rest.find(']');
+    const std::size_t equals = rest.substr(0, end).find('=');
+    if (end == std::string_view::npos || equals == std::string_view::npos) return false;
+    step.by = rest.substr(1, equals - 1);
+    step.value = rest.substr(equals + 1, end - equals - 1);
+    rest.remove_prefix(end + 1);
+    return is_name(step.by) && !step.value.empty() &&
+           step.value.find_first_of("[=\"'") == std::string::npos;
+}
+
+}  // namespace
+
+Result<FieldPath> FieldPath::parse(std::string_view name, std::string_view text) {
+    const auto wrong = [&] {
+        return Error{Next::kStop, Code::kInvalid,
+                     "'" + std::string(text.substr(0, kMostBytes)) +
+                         "' is not a path in an object; write names with dots between them, as "
+                         "spec.plan, and [NAME=VALUE] for one element of a list, as "
+                         "status.conditions[type=Ready].status"};
+    };
+    FieldPath path;
+    path.name = name;
+    if (text.size() > kMostBytes) return wrong();
+    for (std::string_view rest = text;;) {
+        Step step;
+        const std::size_t end = std::min(rest.find_first_of(".["), rest.size());
+        step.name = rest.substr(0, end);
+        rest.remove_prefix(end);
+        if (!is_name(step.name)) return wrong();
+        if (rest.starts_with('[') && !take_pick(rest, step)) return wrong();
+        path.steps.push_back(std::move(step));
+        if (rest.empty()) return path;
+        if (!rest.starts_with('.') || path.steps.size() == kMostSteps) return wrong();
+        rest.remove_prefix(1);
+    }
+}
+
+}  // namespace trueup::policy

@@ -1,0 +1,225 @@
+"""Proves that a custom resource of a stranger is put right by what stands in it: fields by path, of a
+list too, are published, judged, and read once more before anything is deleted.
+"""
+
+import contextlib
+import os
+import time
+
+import scenario
+from kube import KubeError
+
+SPACE = "boxes"
+SLOT = "trueup_boxes"
+GROUP = "trueup.example.org"
+CRD = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boxes.{GROUP}"
+BOXES = f"/apis/{GROUP}/v1/namespaces/{SPACE}/boxes"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+POLICY = """\
+policy: boxes
+language: 1
+subject: the name of a box
+roles:
+  boxes:
+    kind: object
+    key: name
+    fields:
+      plan: {words: [free, gold], text: spec.plan, required: true}
+      ready: {words: ["True", "False"], text: "status.conditions[type=Ready].status"}
+  rows:
+    kind: row
+    key: box
+    live: {state: [active, paused]}
+    fields: {state: [active, paused, lost], plan: [free, gold], box: text}
+rules:
+  unwanted_box:
+    finds: free box that nobody's row claims, and that is not ready
+    when: {boxes: {one: {plan: free, ready: "False"}}, rows: none}
+    grace: 3s
+    create_window: 2s
+    do: {delete: boxes}
+  lost_box:
+    finds: row lives, its box is gone
+    when: {rows: {one: {state: [active, paused]}}, boxes: none}
+    grace: 3s
+    create_window: 2s
+    do: {update: rows, set: {state: lost}}
+  plan_drift:
+    finds: the row says another plan than its box
+    when: {rows: {one: {state: active}}, boxes: {one: {plan: {not: {same_as: rows.plan}}}}}
+    grace: 3s
+    do: {update: rows, set: {plan: "{boxes.plan}"}}
+"""
+
+CONFIG = """\
+version: 1
+bus: {{embedded: {{}}, max_clock_step: 1s, max_broker_skew: 0s}}
+state_dir: {state_dir}
+sources:
+  boxes:
+    kubernetes:
+      kubeconfig: {kubeconfig}
+      namespace: {space}
+      resource: {group}/v1/boxes
+      selector: of=tests
+    heartbeat: {{idle: 4s, active: 2s}}
+  table:
+    postgres:
+      conninfo: "{conninfo}"
+      table: public.boxes
+      publication: trueup_boxes
+      slot: {slot}
+    heartbeat: {{idle: 4s, active: 2s}}
+policies:
+  - name: boxes
+    file: boxes.yaml
+    roles: {{boxes: boxes, rows: table}}
+    rules:
+      unwanted_box: {{mode: enforce, grace: 3s, create_window: 2s}}
+      lost_box: {{mode: enforce, grace: 3s, create_window: 2s}}
+      plan_drift: {{mode: enforce, grace: 3s}}
+    stale_after: 8s
+executors:
+  delete_object: {{sources: [boxes]}}
+  update_row: {{source: table}}
+http: {{listen: "127.0.0.1:0"}}
+"""
+
+
+class Resource(scenario.Scenario):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.clear)
+        self.clear()
+        self.define()
+        self.pg.sql(
+            """
+            CREATE TABLE public.boxes (id bigserial PRIMARY KEY, box text, plan text NOT NULL,
+              state text NOT NULL DEFAULT 'active');
+            ALTER TABLE public.boxes REPLICA IDENTITY FULL;
+            CREATE PUBLICATION trueup_boxes FOR TABLE public.boxes;
+            GRANT SELECT, UPDATE (state, plan) ON public.boxes TO repl;
+            """
+        )
+        self.kube.make_namespace(SPACE)
+        with open(os.path.join(self.folder, "boxes.yaml"), "w", encoding="utf-8") as file:
+            file.write(POLICY)
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(
+                CONFIG.format(
+                    state_dir=self.state_dir, kubeconfig=self.up.env["KUBE_ENGINE_CONFIG"],
+                    space=SPACE, group=GROUP, conninfo=self.up.env["PG_REPL"], slot=SLOT,
+                )  # fmt: skip
+            )
+
+    def clear(self):
+        self.pg.drop_slot(SLOT)
+        self.pg.sql("DROP PUBLICATION IF EXISTS trueup_boxes; DROP TABLE IF EXISTS public.boxes;")
+        for path in (f"{RBAC}/clusterrolebindings/boxes", f"{RBAC}/clusterroles/boxes", CRD):
+            with contextlib.suppress(KubeError):
+                self.kube.call("DELETE", path)
+        self.wait("the definition goes", lambda: not self.there(CRD))
+
+    def wait(self, what, condition, seconds=30):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.1)
+
+    def there(self, path):
+        try:
+            self.kube.call("GET", path)
+        except KubeError as error:
+            if error.code in (404, 429):  # 429: a resource that was just defined
+                return False
+            raise
+        return True
+
+    def define(self):
+        """The resource, whose objects may say anything, and the engine's rights on it."""
+        names = {"plural": "boxes", "singular": "box", "kind": "Box", "listKind": "BoxList"}
+        anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}
+        spec = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]}
+        self.create(CRD, "apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=spec)
+        rights = {"apiGroups": [GROUP], "resources": ["boxes"], "verbs": ["get", "list", "watch", "delete"]}
+        group = "rbac.authorization.k8s.io"
+        self.create(f"{RBAC}/clusterroles/boxes", f"{group}/v1", "ClusterRole", rules=[rights])
+        self.create(
+            f"{RBAC}/clusterrolebindings/boxes", f"{group}/v1", "ClusterRoleBinding",
+            roleRef={"apiGroup": group, "kind": "ClusterRole", "name": "boxes"},
+            subjects=[{"apiGroup": group, "kind": "User", "name": "engine"}],
+        )  # fmt: skip
+        self.wait("the resource is served", lambda: self.there(f"/apis/{GROUP}/v1/boxes"))
+
+    def create(self, path, version, kind, **more):
+        folder, name = path.rsplit("/", 1)
+        body = {"apiVersion": version, "kind": kind, "metadata": {"name": name}} | more
+        self.kube.call("POST", folder, body)
+
+    # ---------------------------------------------------------------- making and looking
+    def edit_policy(self, before, after):
+        path = os.path.join(self.folder, "boxes.yaml")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(before, after))
+
+    def box(self, name, ready="True", **spec):
+        conditions = [{"type": "Seen", "status": "True"}, {"type": "Ready", "status": ready}]
+        body = {"apiVersion": f"{GROUP}/v1", "kind": "Box", "spec": spec}
+        body |= {"status": {"conditions": conditions}}
+        self.kube.call("POST", BOXES, body | {"metadata": {"name": name, "labels": {"of": "tests"}}})
+
+    def row(self, name, plan):
+        self.pg.sql(f"INSERT INTO public.boxes (box, plan) VALUES ('{name}', '{plan}')")
+
+    def said(self, name):
+        return self.pg.sql(f"SELECT state || ' ' || plan FROM public.boxes WHERE box = '{name}'")
+
+    def has(self, name):
+        return self.there(f"{BOXES}/{name}")
+
+    # ---------------------------------------------------------------- tests
+    def test_what_stands_in_an_object_decides(self):
+        for name in ("well", "drifted", "kept"):
+            self.box(name, plan="gold")
+            self.row(name, "free" if name == "drifted" else "gold")
+        self.row("lost", "free")
+        self.box("unwanted", "False", plan="free")
+        self.box("busy", plan="free")
+        self.box("paid", "False", plan="gold")
+        # Unknown, each in its own way: nothing is done to them.
+        self.box("silent", "False")
+        self.box("odd", "False", plan="silver")
+        self.box("strange", "False", plan={"of": "free"})
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("spec.", said)
+        self.edit_policy("spec.plan", "spec.paln")
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertIn("no box has spec.paln, which the policy reads as boxes.plan", said)
+        self.edit_policy("spec.paln", "spec.plan")
+        engine = self.make_engine()
+        engine.start()
+        engine.until("the unwanted box goes", lambda: not self.has("unwanted"), 60)
+        engine.until("the lost row is told", lambda: self.said("lost") == "lost free", 60)
+        engine.until("the drifted row follows", lambda: self.said("drifted") == "active gold", 60)
+        self.kube.call(
+            "PATCH", f"{BOXES}/busy", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}},
+            "application/merge-patch+json",
+        )  # fmt: skip
+        engine.until("the box that is ready no more goes", lambda: not self.has("busy"), 60)
+        code, said = self.run_trueup("why", "boxes/odd", "--state-dir", self.state_dir)
+        self.assertEqual(code, 0, said)
+        self.assertIn("unknown_word", said)
+        self.assertEqual(engine.end()[0], 0)
+        done = sorted(one["subject"] for one in engine.logged("command_ended"))
+        self.assertEqual(done, ["boxes/busy", "boxes/drifted", "boxes/lost", "boxes/unwanted"])
+        for name in ("well", "kept", "paid", "silent", "odd", "strange"):
+            self.assertTrue(self.has(name), name)
+
+
+if __name__ == "__main__":
+    scenario.main()
