@@ -167,6 +167,7 @@ bool looks_secret(const SourceConfig& source, const policy::Field* declared,
         return false;
     }
     if (source.kubernetes()->resource.plural == "secrets") return true;
+    if (ports::looks_secret(declared->path)) return true;
     const Result<policy::FieldPath> path = policy::FieldPath::parse(field, declared->path);
     return path && std::any_of(path->steps.begin(), path->steps.end(), [](const auto& step) {
                return ports::looks_secret(step.name) || ports::looks_secret(step.value);
@@ -181,8 +182,11 @@ void check_secrets(Section& section, const SourceConfig& source, const policy::R
         std::visit([](const auto& world) -> const Fields& { return world.fields; }, source.world);
     for (const std::string& field : read) {
         const policy::Field* declared = policy::find_field(role, field);
-        if (!looks_secret(source, declared, field) || named.count(field) != 0) continue;
-        if (source.kubernetes() != nullptr && declared != nullptr && !declared->path.empty()) {
+        if (!looks_secret(source, declared, field)) continue;
+        const bool by_path =
+            source.kubernetes() != nullptr && declared != nullptr && !declared->path.empty();
+        if (!by_path && named.count(field) != 0) continue;
+        if (by_path) {
             section.problem(named_by(policy),
                             fmt::format("reads {} of {} (field {}), which looks like a secret, and "
                                         "would be published and kept; use another one",

@@ -33,9 +33,10 @@ inline Place place_of(Subject& subject, SourceId source, std::string_view object
 }
 
 /// Puts the object in place of the old one, without a copy of its own where nothing has to be
-/// filled in. False: they are equal.
-bool take_object(Facet& facet, const ChangeView& change) {
-    if (!change.partial) {
+/// filled in. False: they are equal. Only a column that was not sent is as it was (unchanged
+/// TOAST): of any other object it is said so that nobody can tell, and what it was is no answer.
+bool take_object(Facet& facet, const ChangeView& change, bool row) {
+    if (!change.partial || !row) {
         if (change.object == facet.object) return false;
         facet.object.clear();
         facet.object.append(change.object);
@@ -178,7 +179,7 @@ void Changes::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     if (facet.absence == Absence::kRemoved) begin_anew(entry, facet, item);
     facet.incarnation = change.incarnation;
     facet.version = change.version;
-    const bool changed = take_object(facet, change);
+    const bool changed = take_object(facet, change, item.topic == Topic::kChangesRows);
     if (!changed && was_present) {
         state_.subjects.mark_dirty(entry);
         ++meta_.counters.unchanged;

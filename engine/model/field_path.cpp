@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace trueup::policy {
 
@@ -29,6 +30,25 @@ bool take_pick(std::string_view& rest, FieldPath::Step& step) {
            step.value.find_first_of("[=\"'") == std::string::npos;
 }
 
+/// What `label.KEY` and `annotation.KEY` stand for; empty: it is neither.
+std::vector<FieldPath::Step> marked(std::string_view text) {
+    for (const auto& [prefix, place] :
+         {std::pair<std::string_view, const char*>{"label.", "labels"},
+          std::pair<std::string_view, const char*>{"annotation.", "annotations"}}) {
+        if (!text.starts_with(prefix)) continue;
+        return {{"metadata", {}, {}},
+                {place, {}, {}},
+                {std::string(text.substr(prefix.size())), {}, {}}};
+    }
+    return {};
+}
+
+bool is_key(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return is_name({&c, 1}) || c == '.' || c == '/';
+    });
+}
+
 }  // namespace
 
 Result<FieldPath> FieldPath::parse(std::string_view name, std::string_view text) {
@@ -36,12 +56,15 @@ Result<FieldPath> FieldPath::parse(std::string_view name, std::string_view text)
         return Error{Next::kStop, Code::kInvalid,
                      "'" + std::string(text.substr(0, kMostBytes)) +
                          "' is not a path in an object; write names with dots between them, as "
-                         "spec.plan, and [NAME=VALUE] for one element of a list, as "
-                         "status.conditions[type=Ready].status"};
+                         "spec.plan, [NAME=VALUE] for one element of a list, as "
+                         "status.conditions[type=Ready].status, or label.KEY or annotation.KEY"};
     };
     FieldPath path;
     path.name = name;
     if (text.size() > kMostBytes) return wrong();
+    path.steps = marked(text);
+    if (!path.steps.empty())
+        return is_key(path.steps.back().name) ? path : Result<FieldPath>(wrong());
     for (std::string_view rest = text;;) {
         Step step;
         const std::size_t end = std::min(rest.find_first_of(".["), rest.size());

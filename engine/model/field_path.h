@@ -1,7 +1,8 @@
 // Where in an object of Kubernetes a field stands: names with dots between them, as `spec.plan`.
 // `[NAME=VALUE]` behind a name picks the one element of that list of which NAME is VALUE, as
-// `status.conditions[type=Ready].status`. Nothing else: what takes more is for whoever fills the
-// object.
+// `status.conditions[type=Ready].status`. `label.KEY` and `annotation.KEY` are the label and the
+// annotation of that key, dots and slashes and all. Nothing else: what takes more is for whoever
+// fills the object.
 #pragma once
 
 #include "engine/base/result.h"

@@ -48,7 +48,8 @@ FieldAt field_at(const Node& object, const policy::FieldPath& path) {
         if (const Kind kind = go(here, step); kind != Kind::kText) return {kind, {}};
     }
     std::optional<std::string> text = plain(here);
-    if (!text || text->size() > FieldAt::kMostText) return {Kind::kUnreadable, {}};
+    const bool whole = text && text->size() <= FieldAt::kMostText;
+    if (!whole || text->find('\0') != std::string::npos) return {Kind::kUnreadable, {}};
     return {Kind::kText, std::move(*text)};
 }
 

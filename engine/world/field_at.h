@@ -17,7 +17,7 @@ struct FieldAt {
         kText,        ///< a text, a number or a boolean, as JSON writes it
         kUnreadable,  ///< nobody can say: an object or a list stands there, or something else than
                       ///< the path wants on the way, two elements of the list are meant, or the
-                      ///< text is too long
+                      ///< text is too long or has a NUL, which no column can keep
     };
     /// In bytes. More is no word to compare with, and would be kept with every version.
     static constexpr std::size_t kMostText = 4096;

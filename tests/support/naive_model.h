@@ -129,8 +129,9 @@ class NaiveModel {
                                                       : change.version >= object.version);
                 if (!newer) return;
                 object.owner = change.incarnation;
+                const bool known = object.present && item.topic == Topic::kChangesRows;
                 object.fields = fill_unchanged(ObjectView(change.object),
-                                               ObjectView(object.present ? object.fields : ""));
+                                               ObjectView(known ? object.fields : ""));
                 object.version = change.version;
                 object.present = true;
                 object.removed = false;

@@ -484,7 +484,18 @@ TEST_F(PolicyFiles, NoPathLeadsToWhatLooksLikeASecret) {
               "trueup.yaml:15: policies[0].file reads spec.adminPassword of pods (field plan), "
               "which looks like a secret, and would be published and kept; use another one");
     EXPECT_NE(reads("spec.env[name=API_TOKEN].value", "example.org/v1/boxes"), "(sound)");
+    EXPECT_NE(reads("spec.api.key", "example.org/v1/boxes"), "(sound)");
+    EXPECT_NE(reads("annotation.example.org/api-token", "example.org/v1/boxes"), "(sound)");
     EXPECT_NE(reads("data.plan", "v1/secrets"), "(sound)");
+    // No word allows it.
+    const std::string node = with(with(small(), "{kind: pod, key: name}",
+                                       "{kind: object, key: name, fields: {node: {text: data.x}}}"),
+                                  "{pods: one,", "{pods: {one: {node: x}},");
+    write("mine.yaml", node);
+    EXPECT_NE(flaws_of(with(of(kMine), "      selector: role=worker\n",
+                            "      selector: role=worker\n      resource: v1/secrets\n"
+                            "      fields: {node: map}\n")),
+              "(sound)");
     EXPECT_EQ(reads("spec.plan", "example.org/v1/boxes"), "(sound)");
 }
 

@@ -33,6 +33,21 @@ TEST(Versions, TheSameVersionTwiceIsNoNews) {
     EXPECT_EQ(s.counted().unchanged, 1U);
 }
 
+// Symptom (had it been taken): what stood at a path became a list that nobody can compare, and
+// rules went on by the word that had been there.
+TEST(Versions, WhatNobodyCanSayOfAnObjectIsNotWhatItWas) {
+    JournalScript s = observed_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 12, .hold = true});
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 13, .unlabelled = true});
+    const std::optional<Field> hold = s.facet("wrapper-7", "a")->fields().find("hold");
+    ASSERT_TRUE(hold.has_value());
+    EXPECT_TRUE(hold->unchanged);
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.row({.pk = "7", .name = "wrapper-7", .version = 51, .toast = true});
+    EXPECT_TRUE(s.facet("wrapper-7", "public.instances/7")->fields().is("pod_name", "wrapper-7"))
+        << "a column that was not sent did not change";
+}
+
 TEST(Versions, ANewVersionWithTheSameContentMovesNoEvidence) {
     JournalScript s = observed_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12});

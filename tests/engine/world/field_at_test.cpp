@@ -69,6 +69,25 @@ TEST(FieldAt, ATextThatIsTooLongIsNotCutToALikeOne) {
     EXPECT_EQ(said("a", of(FieldAt::kMostText + 1)), "(unreadable)");
 }
 
+// Symptom (had it been taken): a row was set to the half of a text that stands before the NUL,
+// again and again.
+TEST(FieldAt, ATextWithANulIsNoWord) {
+    EXPECT_EQ(said("a", R"({"a": "gold\u0000x"})"), "(unreadable)");
+}
+
+// Symptom (had it been taken): `{text: label.version}` was a field `version` below one `label`,
+// which no pod has: `{not: v2}` was true of all of them.
+TEST(FieldPath, OfALabelOrAnAnnotationIsItsKey) {
+    constexpr std::string_view kPod = R"({"metadata": {"labels": {"app.kubernetes.io/name": "x"},
+      "annotations": {"note": "y"}}, "label": {"app": "no"}})";
+    EXPECT_EQ(said("label.app.kubernetes.io/name", kPod), "x");
+    EXPECT_EQ(said("annotation.note", kPod), "y");
+    EXPECT_EQ(said("label.app", kPod), "(not there)");
+    for (const char* wrong : {"label.", "label.a b", "annotation.", "label.a[b=c]"}) {
+        EXPECT_EQ(said(wrong, kPod), "(no path)") << wrong;
+    }
+}
+
 TEST(FieldPath, IsNamesWithDotsAndPicksAndNothingElse) {
     for (const char* wrong :
          {"", ".", "spec.", ".spec", "spec..plan", "spec plan", "spec[0]", "spec[type=]",
@@ -85,8 +104,8 @@ TEST(FieldPath, IsNamesWithDotsAndPicksAndNothingElse) {
     EXPECT_EQ(path->steps[1], (FieldPath::Step{"conditions", "type", "Ready"}));
     EXPECT_EQ(FieldPath::parse("f", "spec[0]").error().what,
               "'spec[0]' is not a path in an object; write names with dots between them, as "
-              "spec.plan, and [NAME=VALUE] for one element of a list, as "
-              "status.conditions[type=Ready].status");
+              "spec.plan, [NAME=VALUE] for one element of a list, as "
+              "status.conditions[type=Ready].status, or label.KEY or annotation.KEY");
 }
 
 }  // namespace
