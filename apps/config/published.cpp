@@ -29,13 +29,19 @@ bool is_published(std::string_view field) {
     return field.starts_with(kLabel) || std::find(kAll.begin(), kAll.end(), field) != kAll.end();
 }
 
+/// The field as it is declared, if it stands at a path in an object; nullptr: it does not.
+const policy::Field* by_path(const policy::Role& role, const std::string& field) {
+    const policy::Field* declared = policy::find_field(role, field);
+    const bool stands = declared != nullptr && policy::in_kubernetes(role.kind);
+    return stands && !declared->path.empty() ? declared : nullptr;
+}
+
 /// What is read of the role and no source of this release says; empty: they do.
 std::string lack(const policy::Role& role, const std::string& field) {
     // It would be taken for the veto.
     if (field == "hold" && role.kind == Kind::kRow) return "a column of the name hold";
     if (!policy::in_kubernetes(role.kind)) return {};
     const policy::Field* declared = policy::find_field(role, field);
-    const bool by_path = declared != nullptr && !declared->path.empty();
     // What every object has is said in a way of its own, which a declaration takes away.
     constexpr std::array<std::string_view, 5> kBuiltIn{"created", "deleting", "in_scope",
                                                        "namespace", "uid"};
@@ -47,11 +53,12 @@ std::string lack(const policy::Role& role, const std::string& field) {
             field);
     }
     // A veto, what an object is found by, and labels are of no other place.
-    if (by_path && (field == "hold" || field == "name" || field.starts_with(kLabel))) {
-        return fmt::format("{} as the field {} (call it otherwise)", declared->path, field);
+    const policy::Field* placed = by_path(role, field);
+    if (placed != nullptr && (field == "hold" || field == "name" || field.starts_with(kLabel))) {
+        return fmt::format("{} as the field {} (call it otherwise)", placed->path, field);
     }
-    return by_path || is_published(field) ? std::string()
-                                          : fmt::format("the field {} of objects", field);
+    if (placed != nullptr || is_published(field)) return {};
+    return fmt::format("the field {} of objects", field);
 }
 
 /// What this build makes of a text where the sources of `policy` play its roles, whatever its other
@@ -125,15 +132,14 @@ void complete_objects(SourceConfig& source, const policy::Role& role,
                       Problems& problems) {
     KubernetesSource& objects = std::get<KubernetesSource>(source.world);
     for (const std::string& field : read) {
-        const policy::Field* declared = policy::find_field(role, field);
-        const bool by_path = declared != nullptr && !declared->path.empty();
-        if (by_path) {
-            Result<policy::FieldPath> path = policy::FieldPath::parse(field, declared->path);
+        const policy::Field* placed = by_path(role, field);
+        if (placed != nullptr) {
+            Result<policy::FieldPath> path = policy::FieldPath::parse(field, placed->path);
             if (path) paths.push_back(std::move(*path));  // else that is said already
         }
         if (field.starts_with(kLabel)) add_once(objects.labels, field.substr(kLabel.size()));
         const bool chosen =
-            by_path || field.starts_with(kLabel) || field == "node" || field == "created";
+            placed != nullptr || field.starts_with(kLabel) || field == "node" || field == "created";
         if (!chosen) continue;
         const auto treated = objects.fields.find(field);
         if (treated == objects.fields.end() || treated->second.treatment == ports::Treatment::kMap)
@@ -159,16 +165,12 @@ void check_published(Section& section, const policy::Role& role,
     }
 }
 
-/// Does what is read look like a secret, by its name or by where it stands?
-bool looks_secret(const SourceConfig& source, const policy::Field* declared,
-                  const std::string& field) {
-    if (ports::looks_secret(field)) return true;
-    if (source.kubernetes() == nullptr || declared == nullptr || declared->path.empty()) {
-        return false;
-    }
-    if (source.kubernetes()->resource.plural == "secrets") return true;
-    if (ports::looks_secret(declared->path)) return true;
-    const Result<policy::FieldPath> path = policy::FieldPath::parse(field, declared->path);
+/// Does a field by path look like a secret, by its name or by where it stands?
+bool looks_secret(const SourceConfig& source, const policy::Field& placed) {
+    const bool secrets = source.kubernetes()->resource.plural == "secrets";
+    if (secrets || ports::looks_secret(placed.name) || ports::looks_secret(placed.path))
+        return true;
+    const Result<policy::FieldPath> path = policy::FieldPath::parse(placed.name, placed.path);
     return path && std::any_of(path->steps.begin(), path->steps.end(), [](const auto& step) {
                return ports::looks_secret(step.name) || ports::looks_secret(step.value);
            });
@@ -181,18 +183,15 @@ void check_secrets(Section& section, const SourceConfig& source, const policy::R
     const Fields& named =
         std::visit([](const auto& world) -> const Fields& { return world.fields; }, source.world);
     for (const std::string& field : read) {
-        const policy::Field* declared = policy::find_field(role, field);
-        if (!looks_secret(source, declared, field)) continue;
-        const bool by_path =
-            source.kubernetes() != nullptr && declared != nullptr && !declared->path.empty();
-        if (!by_path && named.count(field) != 0) continue;
-        if (by_path) {
+        if (const policy::Field* placed = by_path(role, field)) {
+            if (!looks_secret(source, *placed)) continue;
             section.problem(named_by(policy),
                             fmt::format("reads {} of {} (field {}), which looks like a secret, and "
                                         "would be published and kept; use another one",
-                                        declared->path, role.name, field));
+                                        placed->path, role.name, field));
             continue;
         }
+        if (!ports::looks_secret(field) || named.count(field) != 0) continue;
         section.problem(section.has("keys") && contains(policy::fields_of(role.key), field)
                             ? "keys"
                             : named_by(policy),
