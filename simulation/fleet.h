@@ -61,7 +61,7 @@ class Fleet {
     Incarnation owner(std::string_view source) const;
     /// The shards on which a pass runs that began by then.
     std::vector<std::string> passes_since(BrokerTime then) const;
-    /// The subjects that an engine has findings about.
+    /// Subjects that an engine has findings about, of those that it has in memory.
     std::vector<std::string> found() const;
     std::int32_t shards() const;
     /// The last journal record of the first shard that an engine has folded; -1: none.

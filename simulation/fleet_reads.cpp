@@ -38,7 +38,7 @@ std::vector<std::string> Fleet::found() const {
 bool Fleet::waits_for(Reason reason) const {
     bool waits = false;
     for (const runtime::Shard* shard : parts_->shards()) {
-        shard->state().subjects.each_cached([&](const Subject& subject) {
+        shard->state().subjects.each([&](const Subject& subject) {
             for (const Finding& finding : subject.findings) {
                 waits = waits || finding.reason == reason;
             }
@@ -51,12 +51,14 @@ std::vector<OpenFinding> Fleet::open_findings() const {
     std::set<OpenFinding> open;
     for (const runtime::Shard* shard : parts_->shards()) {
         const std::vector<RuleSettings>& rules = shard->state().meta.settings.rules;
-        shard->state().subjects.each_cached([&](const Subject& subject) {
+        shard->state().subjects.each([&](const Subject& subject) {
             for (const Finding& finding : subject.findings) {
-                const bool halted =
-                    subject.ending && subject.ending->stage == Ending::Stage::kHalted;
-                open.insert(
-                    {subject.key, rules[finding.rule.value()].rule, finding.object_id, halted});
+                OpenFinding each{subject.key, rules[finding.rule.value()].rule, finding.object_id};
+                if (const auto& ending = subject.ending) {
+                    each.halted = ending->stage == Ending::Stage::kHalted;
+                    each.writes = ending->target;
+                }
+                open.insert(std::move(each));
             }
         });
     }
@@ -120,7 +122,7 @@ bool Fleet::has_read(PartitionNumber shard, Offset offset) const {
 std::string Fleet::view_of(const std::string& subject) const {
     std::string said = "the engine sees";
     for (const runtime::Shard* shard : parts_->shards()) {
-        shard->state().subjects.each_cached([&](const Subject& seen) {
+        shard->state().subjects.each([&](const Subject& seen) {
             if (seen.key == subject) said += view_of_one(seen);
         });
     }

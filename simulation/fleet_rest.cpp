@@ -12,7 +12,7 @@ namespace {
 std::uint64_t open_in(const runtime::Shard& shard) {
     std::uint64_t open = shard.state().meta.open_findings;
     if (open == 0) return 0;
-    shard.state().subjects.each_cached([&](const Subject& subject) {
+    shard.state().subjects.each([&](const Subject& subject) {
         for (const Finding& finding : subject.findings) {
             if (!finding.dismissed && finding.reason == Reason::kReportOnly) --open;
         }
@@ -115,7 +115,7 @@ std::string Fleet::trouble() const {
                          : "proven " + std::to_string(ago.count() / 1000) + " s ago") +
                     (source.quarantine != core::Quarantine::kNone ? ", in quarantine" : "");
         }
-        shard->state().subjects.each_cached([&](const Subject& subject) {
+        shard->state().subjects.each([&](const Subject& subject) {
             for (const Finding& finding : subject.findings) {
                 said += ", " + subject.key + " rule " + std::to_string(finding.rule.value()) + " " +
                         std::string(name_of(finding.reason));

@@ -25,7 +25,8 @@ struct OpenFinding {
     std::string subject;
     std::string rule;
     std::string object_id;
-    bool halted = false;  ///< an ending that nobody but an operator goes on with
+    bool halted = false;      ///< an ending that nobody but an operator goes on with
+    std::string writes = {};  ///< the object that the last step of its subject's ending is about
     bool operator<(const OpenFinding& other) const {
         return std::tie(subject, rule, object_id) <
                std::tie(other.subject, other.rule, other.object_id);

@@ -168,6 +168,9 @@ struct Asked {
     std::set<std::string> more;
 };
 
+/// A text that fits none of them, unless one fits all.
+constexpr const char* kFitsNone = "\x02";
+
 /// A text of that kind, which no other kind is meant to have.
 std::string sample(const std::string& pattern) {
     std::string text;
@@ -223,6 +226,7 @@ std::vector<ValueClass> classes_of(const policy::Role& role, const std::string& 
         }
     } else if (!closed && !boolean) {
         constants.insert(samples.begin(), samples.end());
+        if (!samples.empty()) constants.insert(kFitsNone);
     }
     std::vector<ValueClass> classes;
     classes.reserve(constants.size() + 2);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace trueup::core {
 
@@ -262,6 +263,18 @@ void SubjectTable::read_ahead(const std::vector<std::string>& keys) {
 bool SubjectTable::cached(std::string_view key) const {
     const Entry* entry = lookup(key, hash64(key));
     return entry != nullptr && (!entry->erased || entry->dirty);
+}
+
+void SubjectTable::each(const std::function<void(const Subject&)>& visit) const {
+    each_cached(visit);
+    if (whole_) return;
+    const auto all = std::numeric_limits<std::size_t>::max();
+    rows_->each_after({}, all, [&](std::string_view key, std::string_view bytes) {
+        if (lookup(key, hash64(key)) != nullptr) return;  // as cached, also where it is erased
+        const std::optional<Subject> subject = decode_subject(key, bytes);
+        TRUEUP_CHECK(subject.has_value());  // R1
+        visit(*subject);
+    });
 }
 
 /// Frees the entry's place and closes the gap in the slots that linear probing would fall into.

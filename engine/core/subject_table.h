@@ -137,6 +137,10 @@ class SubjectTable {
         }
     }
 
+    /// Visits every subject, in no particular order: those that are not cached are read from their
+    /// rows, each time. For who looks at all of them at leisure.
+    void each(const std::function<void(const Subject&)>& visit) const;
+
   private:
     static constexpr std::uint32_t kFree = 0xffffffff;
     static constexpr std::uint32_t kChunk = 256;  ///< entries

@@ -175,6 +175,12 @@ class Judgement {
         return seen;
     }
 
+    bool may_claim(const std::string& name, const Facet& facet) const {
+        const policy::Role& of = role(name);
+        const Truth claims = holds(of.live, of, facet, {});
+        return !claims.yes() && !claims.no();
+    }
+
     Judged run() {
         if (subject_.ending) return abstain(Reason::kEnding);
         if (subject_.reference() && !rule_.keyless) return {};
@@ -1253,6 +1259,12 @@ std::optional<Judged> Judgement::before_deadline(const policy::Deadline& past, c
 Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
              const Moment& moment) {
     return Judgement(policy, rule, subject, moment).run();
+}
+
+bool may_claim(const policy::Policy& policy, const std::string& role, const Facet& facet) {
+    const Subject nobody;
+    const Moment never;
+    return Judgement(policy, {}, nobody, never).may_claim(role, facet);
 }
 
 std::vector<std::uint64_t> counted(const policy::Policy& policy, const Subject& subject,

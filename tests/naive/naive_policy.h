@@ -70,6 +70,9 @@ struct Judged {
 Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
              const Moment& moment);
 
+/// Is it not known whether the object claims its subject?
+bool may_claim(const policy::Policy& policy, const std::string& role, const Facet& facet);
+
 /// What the subject adds to each count, in the order of the text; of a count that is `by` a field,
 /// to each of its words. Others' objects that a condition asks for are not looked at: what depends
 /// on them may be so.

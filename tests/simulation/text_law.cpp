@@ -422,10 +422,18 @@ std::vector<std::string> TextLaw::wrong(const std::vector<OpenFinding>& open,
         scene.add_pod(here, true);
         scene.add_rows(here);
         const std::string subject = kSubjects + name;
-        const bool halted = std::any_of(open.begin(), open.end(), [&](const OpenFinding& each) {
-            return each.subject == subject && each.halted;
+        // An ending does not go on with a row that its owner may have closed.
+        const auto in_doubt = [&](const std::string& row) {
+            return std::any_of(scene.subject.facets.begin(), scene.subject.facets.end(),
+                               [&](const Facet& facet) {
+                                   return facet.source == kRows && facet.object_id == row &&
+                                          naive::may_claim(*settings.text, "rows", facet);
+                               });
+        };
+        const bool rests = std::any_of(open.begin(), open.end(), [&](const OpenFinding& each) {
+            return each.subject == subject && (each.halted || in_doubt(each.writes));
         });
-        if (halted) continue;  // no rule judges it
+        if (rests) continue;  // no rule judges it
         for (const policy::Rule& rule : settings.text->rules) {
             const auto judged = [&](SteadyTime at) {
                 return naive::judge(*settings.text, rule, scene.subject,

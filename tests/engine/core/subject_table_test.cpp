@@ -218,6 +218,23 @@ TEST(SubjectTable, VisitsWhatIsCachedButNotTheErased) {
     EXPECT_EQ(seen, "b");
 }
 
+// A finding of a subject whose row was on disk only was open for nobody.
+TEST(SubjectTable, VisitsAllOfThemWhereTheyMayBe) {
+    Fixture f;
+    f.put("a", 1);
+    f.put("b", 2);
+    f.put("c", 3);
+    f.store();
+    f.table.evict(0);
+    EXPECT_EQ(f.get("b"), 2U);
+    f.table.erase(*f.table.find("c"));
+    f.put("d", 4);
+    std::set<std::string> seen;
+    f.table.each([&](const Subject& subject) { seen.insert(subject.key); });
+    EXPECT_EQ(seen, (std::set<std::string>{"a", "b", "d"}));
+    EXPECT_FALSE(f.table.cached("a"));
+}
+
 TEST(SubjectTableDeathTest, ARowThatCannotBeReadStopsTheProcess) {
     Fixture f;
     f.rows.rows["a"] = "rubbish";
