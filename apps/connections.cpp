@@ -59,7 +59,7 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster_writer(const Confi
     if (!read) return about(source, read.error());
     if (access && access->server != read->server) {
         return Error{Next::kStop, Code::kConfiguration,
-                     who + " would delete at " + access->server + ", and source " + source.name +
+                     who + " would write at " + access->server + ", and source " + source.name +
                          " reads " + read->server +
                          "; write a kubeconfig or a context with that server"};
     }

@@ -51,7 +51,10 @@ Result<ExecutorSpec> executors_of(const config::Config& policy, const ProcessOpt
     auto executors = make_executors(policy);
     if (!executors) return executors;
     for (const std::string& name : options.names) {
-        if (options.part == Part::kExecute) executors->settings.kinds.push_back(action_of(name));
+        if (options.part != Part::kExecute) continue;
+        executors->settings.kinds.push_back(action_of(name));
+        if (name == "update_object")
+            executors->settings.kinds.push_back(Action::Kind::kUpdateStatus);
     }
     if (!options.pause_file.empty()) {
         // Unknown is not absent: a file that cannot be looked for holds the writes too.

@@ -15,6 +15,8 @@ using policy::Verb;
 /// What the steps of all rules do to one role.
 struct Steps {
     std::set<Verb> verbs;
+    bool of_object = false;  ///< updates go to the object itself
+    bool of_status = false;  ///< by its subresource
     std::set<std::string> sets;
 };
 
@@ -26,6 +28,7 @@ Steps steps_on(const policy::Policy& policy, const std::string& role) {
                 if (step.role != role) continue;
                 steps.verbs.insert(step.verb);
                 if (step.verb != Verb::kUpdate) continue;
+                (step.subresource.empty() ? steps.of_object : steps.of_status) = true;
                 for (const policy::Assigned& set : step.sets) steps.sets.insert(set.field);
             }
         }
@@ -39,14 +42,15 @@ std::string_view read_right(Kind kind) {
 }
 
 /// Empty: the verb takes no right beyond reading.
-std::string write_right(Kind kind, Verb verb, const std::set<std::string>& sets) {
+std::string write_right(Kind kind, Verb verb, const Steps& steps) {
     switch (verb) {
         case Verb::kDelete:
             if (kind == Kind::kEc2) return "TerminateInstances";
             return kind == Kind::kRow ? "DELETE" : "delete";
         case Verb::kUpdate:
-            if (kind == Kind::kRow) return fmt::format("UPDATE ({})", fmt::join(sets, ", "));
-            return "patch";
+            if (kind == Kind::kRow) return fmt::format("UPDATE ({})", fmt::join(steps.sets, ", "));
+            if (!steps.of_status) return "patch";
+            return steps.of_object ? "patch, also of status" : "patch of status";
         case Verb::kInsert:
             return "INSERT";
         case Verb::kCreate:
@@ -71,7 +75,7 @@ std::vector<std::string> rights_of(const policy::Policy& policy) {
         const Steps steps = steps_on(policy, role.name);
         std::set<std::string> writes;
         for (const Verb verb : steps.verbs) {
-            writes.insert(write_right(role.kind, verb, steps.sets));
+            writes.insert(write_right(role.kind, verb, steps));
         }
         writes.erase("");
         lines.push_back(fmt::format("{}: {}{}{}", role.name, read_right(role.kind),

@@ -179,6 +179,7 @@ class Judge {
             if (there > 0 || asked.look.objects() == 0) continue;
             const policy::Role& role = *policy_.role_of(source.name);
             const policy::Field* field = policy::find_field(role, path.name);
+            if (unreadable == 0 && is_set(source, field->path)) continue;
             const std::string what =
                 unreadable == 0 ? fmt::format("no {} has", noun_of(source))
                                 : fmt::format(
@@ -190,6 +191,14 @@ class Judge {
                             "if it is meant to be there",
                             source.name, what, field->path, role.name, path.name));
         }
+    }
+
+    /// Does some rule set what stands there? It may be there only once that was done.
+    bool is_set(const SourceConfig& source, const std::string& path) const {
+        return std::any_of(policy_.rules.begin(), policy_.rules.end(),
+                           [&](const RuleSettings& rule) {
+                               return contains(writes_to(source, rule.rule).columns, path);
+                           });
     }
 
     /// The rules that are judged: those that act, or the others.
@@ -213,7 +222,7 @@ class Judge {
             if (source.postgres() != nullptr) {
                 judge_columns(source, asked, acting);
             } else {
-                judge_delete(source, asked, acting);
+                judge_verbs(source, asked, acting);
             }
         }
     }
@@ -237,23 +246,37 @@ class Judge {
         }
     }
 
-    void judge_delete(const SourceConfig& source, const Surveyed& asked, bool acting) {
-        const bool pods = source.topic() == Topic::kChangesPods;
-        if (!config_.has_executor(pods ? "delete_pod" : "delete_object")) return;
+    void judge_verbs(const SourceConfig& source, const Surveyed& asked, bool acting) {
+        const bool acts = std::any_of(
+            config_.executors.begin(), config_.executors.end(),
+            [&](const auto& executor) { return contains(executor.sources, source.name); });
+        if (!acts) return;
         if (!asked.missing_verbs) {
             if (!acting) return;
             judged_.asked.push_back(
-                fmt::format("{}: cannot tell whether it may delete", source.name));
+                fmt::format("{}: cannot tell whether it may be written", source.name));
             return;
         }
-        if (!contains(*asked.missing_verbs, "delete") || contains(said_, source.name)) return;
         for (const std::string& rule : rules(acting)) {
-            if (!writes_to(source, rule).deletes) continue;
-            said_.push_back(source.name);
-            return lacks(source, acting,
-                         fmt::format("no right to delete {}, which {} does; grant the verb delete",
-                                     source.kubernetes()->resource.plural, rule));
+            const config::Writes writes = writes_to(source, rule);
+            if (writes.deletes) judge_verb(source, asked, acting, rule, "delete");
+            for (const std::string& sub : writes.patches) {
+                judge_verb(source, asked, acting, rule, sub.empty() ? "patch" : "patch/" + sub);
+            }
         }
+    }
+
+    /// `patch/status`: of the subresource.
+    void judge_verb(const SourceConfig& source, const Surveyed& asked, bool acting,
+                    const std::string& rule, const std::string& right) {
+        const std::string once = source.name + ' ' + right;
+        if (!contains(*asked.missing_verbs, right) || contains(said_, once)) return;
+        said_.push_back(once);
+        const std::size_t slash = std::min(right.find('/'), right.size());
+        const std::string verb = right.substr(0, slash);
+        lacks(source, acting,
+              fmt::format("no right to {0} {1}{2}, which {3} does; grant the verb {0}", verb,
+                          source.kubernetes()->resource.plural, right.substr(slash), rule));
     }
 
     std::string finds(const Rehearsed& rehearsed) const {

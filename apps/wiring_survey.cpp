@@ -34,7 +34,7 @@ std::optional<std::vector<std::string>> verbs_missing(connectors::HttpCluster& w
         request.body = std::move(body);
         writer.send(call, request);
     };
-    return connectors::missing_verbs(writer, post, resource, {"delete"});
+    return connectors::missing_verbs(writer, post, resource, {"delete", "patch", "patch/status"});
 }
 
 Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source,
@@ -108,7 +108,9 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     auto look = look_at(**database, *settings, watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);
-    const bool deletes = config.has_executor("delete_pod") || config.has_executor("delete_object");
+    const bool deletes = config.has_executor("delete_pod") ||
+                         config.has_executor("delete_object") ||
+                         config.has_executor("update_object");
     if (depth == Depth::kWorld || !deletes) return asked;
     const policy::Role& role = *policy_of(config).role_of(source.name);
     std::vector<std::string> alone = policy::alone_in(role.key);

@@ -55,6 +55,14 @@ ports::CallId AsyncCalls::erase(Owner owner, ports::Cluster& cluster,
     return call;
 }
 
+ports::CallId AsyncCalls::patch(Owner owner, ports::Cluster& cluster,
+                                const ports::PatchObject& request, SteadyTime now) {
+    const ports::CallId call =
+        open(owner, Asked{&cluster, true, object_of(request.resource, request.name)}, now);
+    cluster.patch(call, request);
+    return call;
+}
+
 ports::CallId AsyncCalls::read_rows(Owner owner, ports::Database& database,
                                     const ports::ReadRows& request, SteadyTime now) {
     const ports::CallId call = open(owner, database, now);

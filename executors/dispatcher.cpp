@@ -64,6 +64,8 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
     switch (command.draft.action.kind) {
         case Action::Kind::kDeletePod:
         case Action::Kind::kDeleteObject:
+        case Action::Kind::kUpdateObject:
+        case Action::Kind::kUpdateStatus:
             known = context.sources.pods.count(source) != 0;
             break;
         case Action::Kind::kUpdateRow:

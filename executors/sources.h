@@ -29,7 +29,7 @@ struct PodSource {
     std::vector<policy::FieldPath> paths = {};
     /// Why nothing may be asked of it yet (`Dispatcher::found`); empty: everything may.
     std::string doubt = {};
-    /// To delete through, where that is another account's; nullptr: `cluster`. The same server.
+    /// To write through, where that is another account's; nullptr: `cluster`. The same server.
     ports::Cluster* writer = nullptr;
 };
 

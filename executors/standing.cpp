@@ -2,6 +2,8 @@
 
 #include "executors/pod.h"
 
+#include <algorithm>
+#include <cctype>
 #include <vector>
 
 namespace trueup::executors {
@@ -68,8 +70,11 @@ Standing failure_of(const Answer& answer, std::string_view what) {
     const std::string said =
         call + ": HTTP " + std::to_string(answer.status) + ": " + message_of(answer.body);
     if (answer.status == 403) {
+        std::string verb = call.substr(0, call.find(' '));
+        std::transform(verb.begin(), verb.end(), verb.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
         return Standing::failed(!answer.for_good,
-                                said + "; allow the executor to get and delete pods");
+                                said + "; grant the executor's account the verb " + verb);
     }
     // 401: a token that was rotated is read again by the transport. 404 without the server's own
     // word is a wrong path or a proxy (S3).

@@ -1,13 +1,15 @@
 #include "executors/write_target.h"
 
 #include "executors/delete_pod.h"
+#include "executors/update_object.h"
 #include "executors/update_row.h"
 
 namespace trueup::executors {
 
 std::unique_ptr<WriteTarget> make_write_target(const TargetAccess& access) {
-    if (access.command.draft.action.kind == Action::Kind::kUpdateRow) return update_row(access);
-    return delete_pod(access);
+    const Action::Kind kind = access.command.draft.action.kind;
+    if (kind == Action::Kind::kUpdateRow) return update_row(access);
+    return updates(kind) ? update_object(access) : delete_pod(access);
 }
 
 }  // namespace trueup::executors

@@ -152,33 +152,45 @@ void ClusterPort::get(CallId call, const ports::GetObject& request) {
     }
 }
 
-Effect ClusterPort::attempt(const ports::DeleteObject& request, const Act& act,
-                            StatusObject& refusal, PodPtr& deleted) {
+Effect ClusterPort::attempt(const Asked& asked, const Act& act, StatusObject& refusal,
+                            PodPtr& pod) {
     Effect effect;
-    effect.kind = Effect::Kind::kDelete;
     effect.wall_ms = act.wall_ms();
-    effect.name = request.name;
-    effect.uid = request.uid;
-    effect.resource_version = request.resource_version;
-    effect.grace_seconds = request.grace_period_seconds;
-    const ApiServer::Key key{request.resource.name_space, request.name};
-    const PodPtr pod = realm_->api.find(key);
+    effect.name = asked.name;
+    effect.uid = asked.uid;
+    effect.resource_version = asked.resource_version;
+    pod = realm_->api.find({asked.resource.name_space, asked.name});
     const std::string version = pod ? std::to_string(pod->resource_version) : "";
     if (!pod) {
         effect.why = "404";
-        refusal = not_found(request.name);
-    } else if (!request.uid.empty() && pod->uid != request.uid) {
+        refusal = not_found(asked.name);
+    } else if (!asked.uid.empty() && pod->uid != asked.uid) {
         effect.why = "409 uid";
-        refusal = conflict(request.name, "UID", request.uid, pod->uid);
-    } else if (!request.resource_version.empty() && version != request.resource_version) {
+        refusal = conflict(asked.name, "UID", asked.uid, pod->uid);
+    } else if (!asked.resource_version.empty() && version != asked.resource_version) {
         effect.why = "409 resourceVersion";
-        refusal = conflict(request.name, "ResourceVersion", request.resource_version, version);
+        refusal = conflict(asked.name, "ResourceVersion", asked.resource_version, version);
     } else {
         effect.accepted = true;
-        const std::int64_t grace = request.grace_period_seconds.value_or(pod->own_grace_seconds);
-        deleted = realm_->api.begin_deletion(key, grace, act.now(), act.wall_ms());
     }
     return effect;
+}
+
+/// What a merge patch makes of a pod. Labels and annotations only: of the rest of one a server lets
+/// nobody change much, and a pod has no fields of its own here. nullopt: it is refused.
+std::optional<Pod> ClusterPort::patched(Pod pod, const ports::PatchObject& request) {
+    for (const ports::PatchObject::Set& set : request.sets) {
+        const bool marked = set.path.size() == 3 && set.path[0] == "metadata";
+        const bool label = marked && set.path[1] == "labels";
+        if (!label && !(marked && set.path[1] == "annotations")) return std::nullopt;
+        Labels& marks = label ? pod.labels : pod.annotations;
+        if (set.value) {
+            marks[set.path[2]] = *set.value;
+        } else {
+            marks.erase(set.path[2]);
+        }
+    }
+    return pod;
 }
 
 void ClusterPort::erase(CallId call, const ports::DeleteObject& request) {
@@ -188,12 +200,54 @@ void ClusterPort::erase(CallId call, const ports::DeleteObject& request) {
     bool lose_reply = false;
     if (fails(call, Op::kDelete, lose_reply) || !served(call, request.resource)) return;
     StatusObject refusal;
-    PodPtr deleted;
-    realm_->add_effect(attempt(request, act, refusal, deleted));
+    PodPtr pod;
+    Effect effect = attempt({request.resource, request.name, request.uid, request.resource_version},
+                            act, refusal, pod);
+    effect.kind = Effect::Kind::kDelete;
+    effect.grace_seconds = request.grace_period_seconds;
+    if (effect.accepted) {
+        const std::int64_t grace = request.grace_period_seconds.value_or(pod->own_grace_seconds);
+        pod = realm_->api.begin_deletion({pod->name_space, pod->name}, grace, act.now(),
+                                         act.wall_ms());
+    }
+    answer_write(call, effect, pod, refusal, lose_reply);
+}
+
+void ClusterPort::patch(CallId call, const ports::PatchObject& request) {
+    const Act act(*realm_);
+    now_ = act.now();
+    open_[call] = false;
+    bool lose_reply = false;
+    if (fails(call, Op::kDelete, lose_reply) || !served(call, request.resource)) return;
+    StatusObject refusal;
+    PodPtr pod;
+    Effect effect = attempt({request.resource, request.name, request.uid, request.resource_version},
+                            act, refusal, pod);
+    effect.kind = Effect::Kind::kPatch;
+    for (const ports::PatchObject::Set& set : request.sets) {
+        effect.sets.push_back({set.path.back(), set.value});
+    }
+    const bool main = request.subresource.empty();
+    std::optional<Pod> next = effect.accepted && main ? patched(*pod, request) : std::nullopt;
+    if (effect.accepted && !next) {
+        effect.accepted = false;
+        effect.why = "422";
+        refusal = status_of(422);
+    } else if (effect.accepted) {
+        // What changes nothing makes no version.
+        const bool same = next->labels == pod->labels && next->annotations == pod->annotations;
+        if (!same) pod = realm_->api.modify(*std::move(next));
+    }
+    answer_write(call, effect, pod, refusal, lose_reply);
+}
+
+void ClusterPort::answer_write(CallId call, const Effect& effect, const PodPtr& pod,
+                               const StatusObject& refusal, bool lose_reply) {
+    realm_->add_effect(effect);
     if (lose_reply) {
         fail(call, "operation timed out");
-    } else if (deleted) {
-        answer(call, 200, pod_json(*deleted, true));
+    } else if (effect.accepted) {
+        answer(call, 200, pod_json(*pod, true));
     } else {
         answer(call, refusal);
     }

@@ -21,6 +21,7 @@ class ClusterPort final : public ports::Cluster {
     void watch(ports::CallId call, const ports::WatchFrom& request) override;
     void get(ports::CallId call, const ports::GetObject& request) override;
     void erase(ports::CallId call, const ports::DeleteObject& request) override;
+    void patch(ports::CallId call, const ports::PatchObject& request) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
     void wake() override { realm_->wake(woken_); }
@@ -63,8 +64,19 @@ class ClusterPort final : public ports::Cluster {
     void list_snapshot(ports::CallId call, const ports::ListPage& request,
                        const ports::Selector& selector, std::optional<Failure::Kind> flaw)
         TRUEUP_REQUIRES(realm_->mutex);
-    Effect attempt(const ports::DeleteObject& request, const Act& act, StatusObject& refusal,
-                   PodPtr& deleted) TRUEUP_REQUIRES(realm_->mutex);
+    /// The object that is meant, and as which.
+    struct Asked {
+        const ports::Resource& resource;
+        const std::string& name;
+        const std::string& uid;
+        const std::string& resource_version;
+    };
+    /// Is it there as it is meant? Then it is `pod`.
+    Effect attempt(const Asked& asked, const Act& act, StatusObject& refusal, PodPtr& pod)
+        TRUEUP_REQUIRES(realm_->mutex);
+    static std::optional<Pod> patched(Pod pod, const ports::PatchObject& request);
+    void answer_write(ports::CallId call, const Effect& effect, const PodPtr& pod,
+                      const StatusObject& refusal, bool lose_reply) TRUEUP_REQUIRES(realm_->mutex);
 
     void collect(const Act& act, std::vector<ports::ClusterEvent>& out)
         TRUEUP_REQUIRES(realm_->mutex);

@@ -10,7 +10,7 @@ enum class Op : std::uint8_t {
     kList,
     kWatch,
     kGet,
-    kDelete,
+    kDelete,  ///< and PATCH
     kInspect,
     kEnsureSlot,
     kDropSlot,

@@ -73,8 +73,13 @@ void put_columns(JsonWriter& json, std::string_view name,
     json.close_array();
 }
 
+const char* name_of(Effect::Kind kind) {
+    if (kind == Effect::Kind::kDelete) return "delete";
+    return kind == Effect::Kind::kPatch ? "patch" : "update";
+}
+
 void put(JsonWriter& json, const Effect& effect) {
-    json.member("kind", effect.kind == Effect::Kind::kDelete ? "delete" : "update");
+    json.member("kind", name_of(effect.kind));
     json.key("accepted").boolean(effect.accepted);
     json.member("why", effect.why).member("ms", effect.wall_ms).member("name", effect.name);
     json.member("uid", effect.uid).member("rv", effect.resource_version);
@@ -162,7 +167,10 @@ std::vector<ports::ColumnValue> columns(element from, const char* name) {
 
 Effect take_effect(element from) {
     Effect effect;
-    effect.kind = text(from, "kind") == "delete" ? Effect::Kind::kDelete : Effect::Kind::kUpdate;
+    effect.kind = Effect::Kind::kUpdate;
+    for (const Effect::Kind kind : {Effect::Kind::kDelete, Effect::Kind::kPatch}) {
+        if (text(from, "kind") == name_of(kind)) effect.kind = kind;
+    }
     effect.accepted = boolean(from, "accepted");
     effect.why = text(from, "why");
     effect.wall_ms = signed_number(from, "ms");

@@ -33,17 +33,17 @@ struct Pod {
 
 /// A write that came through a port and reached the server, accepted or refused.
 struct Effect {
-    enum class Kind : std::uint8_t { kDelete, kUpdate };
+    enum class Kind : std::uint8_t { kDelete, kUpdate, kPatch };
     Kind kind = Kind::kDelete;
     bool accepted = false;
     std::string why;  ///< of a refusal: "404", "409 uid", "409 resourceVersion", "xmin" …
     std::int64_t wall_ms = 0;
-    // A DELETE: its name, its preconditions and its grace.
+    // A DELETE or a PATCH: its name, its preconditions, and of a DELETE its grace.
     std::string name;
     std::string uid;
     std::string resource_version;
     std::optional<std::uint32_t> grace_seconds;
-    // An UPDATE: its key, its preconditions and what it set.
+    // An UPDATE: its key, its preconditions and what it set; a PATCH, too, by path.
     std::string pk;
     std::string xmin;
     std::vector<ports::ColumnValue> guards;

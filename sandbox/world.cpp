@@ -104,6 +104,17 @@ bool World::set_labels(const std::string& name, const Labels& labels) {
     return change_pod(*realm_, name, [&](Pod& pod) { pod.labels = labels; });
 }
 
+bool World::annotate(const std::string& name, const std::string& key,
+                     const std::optional<std::string>& value) {
+    return change_pod(*realm_, name, [&](Pod& pod) {
+        if (value) {
+            pod.annotations[key] = *value;
+        } else {
+            pod.annotations.erase(key);
+        }
+    });
+}
+
 bool World::set_finalizers(const std::string& name, const std::vector<std::string>& finalizers) {
     return change_pod(*realm_, name, [&](Pod& pod) { pod.finalizers = finalizers; });
 }

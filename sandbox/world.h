@@ -62,6 +62,9 @@ class World {
     std::string create_pod(Pod pod);
     bool set_phase(const std::string& name, const std::string& phase);
     bool set_labels(const std::string& name, const Labels& labels);
+    /// nullopt: takes it away.
+    bool annotate(const std::string& name, const std::string& key,
+                  const std::optional<std::string>& value);
     bool set_finalizers(const std::string& name, const std::vector<std::string>& finalizers);
     bool delete_pod(const std::string& name, std::int64_t grace_seconds);
     /// The pod goes at once and another one of its name and labels runs; returns the new uid.

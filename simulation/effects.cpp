@@ -14,41 +14,72 @@ namespace {
 /// to its server: as slow as a plan has them.
 constexpr Millis kOutcomeSeen{10'000};
 
-/// The row whose columns a command relies on; empty: none.
-std::string row_behind(const Command& command) {
+/// The rows whose columns a command relies on, in its order.
+std::vector<std::string> rows_behind(const Command& command) {
+    std::vector<std::string> rows;
     for (const Predicate& predicate : command.draft.read_set) {
         if (predicate.source != "rows" || predicate.kind != Predicate::Kind::kField) continue;
-        return predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
+        rows.push_back(predicate.object_id.substr(predicate.object_id.rfind('/') + 1));
     }
-    return {};
+    return rows;
+}
+
+/// The first of them; empty: none.
+std::string row_behind(const Command& command) {
+    const std::vector<std::string> rows = rows_behind(command);
+    return rows.empty() ? std::string() : rows.front();
+}
+
+/// Was set what the command says? What is taken out may be left out where it is not there.
+bool as_ordered(const sandbox::Effect& effect, const Command& command) {
+    auto set = effect.sets.begin();
+    for (const Assignment& wanted : command.draft.action.sets) {
+        const bool same = set != effect.sets.end() && wanted.column.ends_with(set->column) &&
+                          wanted.value == set->value;
+        if (same) {
+            ++set;
+        } else if (wanted.value) {
+            return false;
+        }
+    }
+    return set == effect.sets.end();
 }
 
 }  // namespace
 
 void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     ++effects_;
-    const bool deletes = effect.kind == sandbox::Effect::Kind::kDelete;
-    const auto found = sent_.find(deletes ? sent_key(effect.uid, effect.resource_version)
-                                          : sent_key(effect.pk, effect.xmin));
-    const std::string what = deletes ? "deletion of " + effect.name + " (" + effect.uid + ")"
-                                     : "update of row " + effect.pk;
+    using Kind = sandbox::Effect::Kind;
+    const bool deletes = effect.kind == Kind::kDelete;
+    const bool of_pod = effect.kind != Kind::kUpdate;
+    const auto found = sent_.find(of_pod ? sent_key(effect.uid, effect.resource_version)
+                                         : sent_key(effect.pk, effect.xmin));
+    const std::string what = of_pod ? std::string(deletes ? "deletion" : "patch") + " of " +
+                                          effect.name + " (" + effect.uid + ")"
+                                    : "update of row " + effect.pk;
     if (found == sent_.end()) return violate("harm", what + " that no executor sent");
     const Sent& sent = found->second;
     if (sent.command.id.none()) return violate("harm", what + ": no command named it");
+    if (effect.kind == Kind::kPatch && !as_ordered(effect, sent.command))
+        return violate("harm", what + " with other values");
     judge_late(sent, kOnItsWay);
     const auto row = history_.row(effect.pk, before);
-    const std::string name = deletes ? effect.name : row ? row->key() : std::string();
-    const std::string pk = deletes ? row_behind(sent.command) : effect.pk;
+    const std::string name = of_pod ? effect.name : row ? row->key() : std::string();
+    const std::string pk = of_pod ? row_behind(sent.command) : effect.pk;
     const auto looked = [&](const std::string& at) {
         const auto known = sent.known.find(at);
         return known == sent.known.end() ? Moment{0} : known->second.moment;
     };
-    const Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk), pk};
+    Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk), pk};
+    for (const std::string& other : rows_behind(sent.command)) {
+        const Moment moment = looked("row/" + other);
+        if (other != pk && moment != 0) then.others[other] = moment;
+    }
     const Looks now{before, before, before, pk};
     // The write's own precondition binds its target: as it was read, so it still is.
     Looks bound = then;
-    if (deletes && then.pod != 0) bound.pod = before;
-    if (!deletes && then.row != 0) bound.row = before;
+    if (of_pod && then.pod != 0) bound.pod = before;
+    if (!of_pod && then.row != 0) bound.row = before;
     std::string harm = against(effect, sent.command, name, pk, then);
     if (harm.empty()) harm = against(effect, sent.command, name, pk, bound);
     const std::string race = against(effect, sent.command, name, pk, now);
@@ -61,7 +92,7 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     judge_once(sent.command, what);
     if (law != nullptr) return;
     if (deletes && !pk.empty()) endings_.began(effect.name, pk, effect.uid);
-    if (!deletes) follow_ending(effect, name, before, what);
+    if (!of_pod) follow_ending(effect, name, before, what);
 }
 
 /// Why the write should not have been, given what was so at these moments; empty: it was right.

@@ -1,5 +1,6 @@
 #include "executors/executor_loop.h"
 #include "sandbox/wiring/sandbox_wiring.h"
+#include "simulation/instances.h"
 #include "simulation/links.h"
 #include "simulation/process.h"
 
@@ -45,7 +46,9 @@ class ExecutorProcess final : public Process {
         };
         executors::Sources reach =
             sandbox::sandbox_reach(*cluster_, *database_, around_.asked.selector);
-        reach.pods.at("pods").paths = {*policy::FieldPath::parse("phase", "status.phase")};
+        reach.pods.at("pods").paths = {
+            *policy::FieldPath::parse("phase", "status.phase"),
+            *policy::FieldPath::parse("note", std::string("annotation.") + kNote)};
         reach.rows.at("rows").veto_column = around_.settings.veto_column;
         dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, std::move(reach), settings);
         loop_ = std::make_unique<executors::ExecutorLoop>(*dispatcher_,

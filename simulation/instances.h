@@ -35,6 +35,9 @@ inline bool odd_name(std::string_view name) {
     return name.empty() || name.size() > kLongest || name.find('/') != std::string_view::npos;
 }
 
+/// The annotation that other policies may read, and write.
+inline constexpr const char* kNote = "example.com/note";
+
 inline bool selected(const sandbox::Pod& pod) { return pod.labels.count("app") != 0; }
 
 inline bool wants_pod(const History::RowView& row) {

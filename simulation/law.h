@@ -6,6 +6,7 @@
 #include "engine/model/settings.h"
 #include "simulation/history.h"
 
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,6 +19,8 @@ struct Looks {
     Moment key = 0;
     Moment row = 0;
     std::string pk = {};  ///< of that row
+    /// The same of other rows that the command names, by primary key: each is read by itself.
+    std::map<std::string, Moment> others = {};
 };
 
 /// What an engine has open.

@@ -151,6 +151,14 @@ void ClusterLink::erase(CallId call, const ports::DeleteObject& request) {
          [=](ports::Cluster& server) { server.erase(call, request); });
 }
 
+void ClusterLink::patch(CallId call, const ports::PatchObject& request) {
+    if (wire_->mind && life_.alive()) {
+        wire_->mind->witness.write_sent(request.uid, request.resource_version, wire_->mind->known);
+    }
+    send(wire_, network_, life_, connect(call),
+         [=](ports::Cluster& server) { server.patch(call, request); });
+}
+
 void ClusterLink::cancel(CallId call) { end_call(wire_, network_, life_, call); }
 
 void ClusterLink::poll(Millis /*max_wait*/, std::vector<ClusterEvent>& out) {

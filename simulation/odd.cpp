@@ -218,9 +218,14 @@ void scribble_row(Stage& stage, Random& random) {
 void scribble_pod(Stage& stage, Random& random) {
     const auto all = pods(stage);
     const auto* pod = pick(all, random);
+    if (pod == nullptr) return;
+    if (random.chance(250)) {
+        const bool gone = random.chance(500);
+        stage.world.annotate((*pod)->name, kNote, gone ? std::nullopt : std::optional("odd"));
+        return;
+    }
     const char* const phases[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown", "Odd"};
-    if (pod != nullptr)
-        stage.world.set_phase((*pod)->name, phases[random.below(std::size(phases))]);
+    stage.world.set_phase((*pod)->name, phases[random.below(std::size(phases))]);
 }
 
 /// Somebody makes what serves an instance.

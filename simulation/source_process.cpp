@@ -4,6 +4,7 @@
 #include "engine/runtime/source_hints.h"
 #include "engine/runtime/source_loop.h"
 #include "sandbox/wiring/sandbox_wiring.h"
+#include "simulation/instances.h"
 #include "simulation/links.h"
 #include "simulation/process.h"
 
@@ -21,8 +22,9 @@ constexpr Topic kTopicsOf[] = {Topic::kChangesPods, Topic::kChangesRows, Topic::
 
 connectors::KubernetesSettings pods_settings(const std::string& selector, std::uint64_t seed) {
     connectors::KubernetesSettings settings = sandbox::sandbox_pods(selector);
+    settings.paths = {*policy::FieldPath::parse("note", std::string("annotation.") + kNote)};
     // The same field, read as one of a stranger's resource: nobody can tell.
-    if (seed % 2 == 0) settings.paths = {*policy::FieldPath::parse("phase", "status.phase")};
+    if (seed % 2 == 0) settings.paths.push_back(*policy::FieldPath::parse("phase", "status.phase"));
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};

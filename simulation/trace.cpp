@@ -91,9 +91,11 @@ std::string told(const sandbox::RowChange& change) {
 }
 
 std::string told(const sandbox::Effect& effect) {
-    std::string text = effect.kind == sandbox::Effect::Kind::kDelete
-                           ? "DELETE of " + effect.name + " " + effect.uid
-                           : "UPDATE of row " + effect.pk;
+    using Kind = sandbox::Effect::Kind;
+    const std::string pod = " of " + effect.name + " " + effect.uid;
+    std::string text = effect.kind == Kind::kDelete  ? "DELETE" + pod
+                       : effect.kind == Kind::kPatch ? "PATCH" + pod
+                                                     : "UPDATE of row " + effect.pk;
     for (const ports::ColumnValue& set : effect.sets) {
         text.append(" " + set.column + "=").append(set.value.value_or("NULL"));
     }

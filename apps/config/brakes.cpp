@@ -100,28 +100,29 @@ void check_spaces(Section& section, const PolicyConfig& policy, const core::Plan
     }
 }
 
-/// The sources of objects that the rule deletes.
+/// The sources of objects that the rule deletes; `patched`: or sets fields of.
 std::vector<const SourceConfig*> deleted_by(const PolicyConfig& policy, std::string_view rule,
-                                            const Config& config) {
+                                            const Config& config, bool patched = false) {
     std::vector<const SourceConfig*> all;
     for (const Writes& writes : writes_of(*policy.text, rule)) {
         const SourceConfig* source = config.source(policy.source_of(writes.role));
-        if (writes.deletes && source != nullptr && source->kubernetes() != nullptr) {
+        const bool written = writes.deletes || (patched && !writes.patches.empty());
+        if (written && source != nullptr && source->kubernetes() != nullptr) {
             all.push_back(source);
         }
     }
     return all;
 }
 
-/// The resource that a rule which acts deletes because of a `none`, from a source without a
-/// selector; empty: none.
+/// The resource that a rule which acts deletes, or sets fields of, because of a `none`, from a
+/// source without a selector; empty: none.
 std::string unselected(const PolicyConfig& policy, const RuleSettings& rule,
                        const policy::Rule& text, const Config& config) {
     if (!acts(rule.mode)) return {};
     const bool none = std::any_of(text.cases.begin(), text.cases.end(),
                                   [](const policy::Case& one) { return one.rests_on_none(); });
     if (!none) return {};
-    for (const SourceConfig* source : deleted_by(policy, rule.rule, config)) {
+    for (const SourceConfig* source : deleted_by(policy, rule.rule, config, true)) {
         // Of pods an empty selector is no configuration at all.
         const KubernetesSource& objects = *source->kubernetes();
         if (source->topic() == Topic::kChangesResources && objects.selector.empty()) {
@@ -170,8 +171,9 @@ void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const 
     }
     if (const std::string all = unselected(policy, rule, text, config); !all.empty()) {
         loosened("rules", rule.rule + ".no_selector",
-                 fmt::format("it deletes {} because of what is not there, and their source selects "
+                 fmt::format("it {} {} because of what is not there, and their source selects "
                              "nothing, so that every one of the namespace is a candidate",
+                             deleted_by(policy, rule.rule, config).empty() ? "updates" : "deletes",
                              all));
     }
     if (rule.grace_period == 0U) {

@@ -120,8 +120,9 @@ const SourceConfig* Config::source(std::string_view name) const {
     return nullptr;
 }
 
-const ExecutorConfig* Config::executor(std::string_view source) const {
+const ExecutorConfig* Config::executor(std::string_view source, std::string_view kind) const {
     for (const ExecutorConfig& one : executors) {
+        if (!kind.empty() && one.kind != kind) continue;
         if (std::find(one.sources.begin(), one.sources.end(), source) != one.sources.end()) {
             return &one;
         }

@@ -69,7 +69,8 @@ struct Config {
     /// nullptr when there is none of that name.
     const SourceConfig* source(std::string_view name) const;
     /// What acts on that source; nullptr: nothing does.
-    const ExecutorConfig* executor(std::string_view source) const;
+    /// `kind`: of that one only.
+    const ExecutorConfig* executor(std::string_view source, std::string_view kind = {}) const;
     bool has_executor(std::string_view kind) const;
 };
 

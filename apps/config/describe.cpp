@@ -299,8 +299,8 @@ Json json_of_bus(const Config& config) {
 Json json_of_executors(const Config& config) {
     Json json = Json::object();
     for (const ExecutorConfig& executor : config.executors) {
-        Json one = executor.kind == "delete_object" ? Json{{"sources", executor.sources}}
-                                                    : Json{{"source", executor.sources.front()}};
+        Json one = takes_list(executor.kind) ? Json{{"sources", executor.sources}}
+                                             : Json{{"source", executor.sources.front()}};
         add_writer(one, executor);
         json[executor.kind].push_back(std::move(one));
     }

@@ -5,18 +5,25 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::config {
 
 /// Executors of one kind, as one section says it.
 struct ExecutorConfig {
-    std::string kind;                  ///< `delete_pod`, `update_row` or `delete_object`
-    std::vector<std::string> sources;  ///< what they act on; no source is in two sections
+    std::string kind;  ///< `delete_pod`, `update_row`, `delete_object` or `update_object`
+    /// What they act on; no source is in two sections of a kind, nor written as two accounts.
+    std::vector<std::string> sources;
     std::optional<DatabaseLogin>
         rows;  ///< as whom `update_row` writes; nullopt: as the source reads
-    std::optional<ClusterLogin> objects;  ///< as whom the others delete; likewise
+    std::optional<ClusterLogin> objects;  ///< as whom the others write; likewise
     int line = 0;                         ///< where it stands in the file, from 1
 };
+
+/// Do they act on several sources, whatever their resource, in one section?
+inline bool takes_list(std::string_view kind) {
+    return kind == "delete_object" || kind == "update_object";
+}
 
 }  // namespace trueup::config

@@ -111,10 +111,10 @@ std::optional<ClusterLogin> read_object_writer(Section& executor, const std::str
     return login;
 }
 
-/// `source: NAME`, or of delete_object `sources: [NAME]`.
+/// `source: NAME`, or `sources: [NAME]` of those that take a list.
 std::vector<std::string> read_acts_on(Section& executor, const std::string& kind,
                                       const Config& config) {
-    if (kind != "delete_object") {
+    if (!takes_list(kind)) {
         const Topic topic = kind == "delete_pod" ? Topic::kChangesPods : Topic::kChangesRows;
         const std::string source = read_source_name(executor, "source", config, topic);
         return source.empty() ? std::vector<std::string>() : std::vector{source};
@@ -122,7 +122,11 @@ std::vector<std::string> read_acts_on(Section& executor, const std::string& kind
     std::vector<std::string> sources;
     if (executor.require("sources", "sources: [NAME]")) sources = executor.texts("sources");
     for (const std::string& source : sources) {
-        check_source_name(executor, "sources", source, config, Topic::kChangesResources);
+        const SourceConfig* named = config.source(source);
+        const bool pods = named != nullptr && named->topic() == Topic::kChangesPods;
+        const bool patched = pods && kind == "update_object";
+        check_source_name(executor, "sources", source, config,
+                          patched ? Topic::kChangesPods : Topic::kChangesResources);
     }
     return sources;
 }
@@ -130,18 +134,26 @@ std::vector<std::string> read_acts_on(Section& executor, const std::string& kind
 /// As whom a source is written has one answer.
 void check_twice(Section& executor, const ExecutorConfig& made, const Config& config) {
     for (const std::string& source : made.sources) {
-        const ExecutorConfig* other = config.executor(source);
-        if (other == nullptr) continue;
-        executor.problem(made.kind == "delete_object" ? "sources" : "source",
-                         fmt::format("names '{}', which line {} acts on already; leave one out",
-                                     source, other->line));
+        const ExecutorConfig* other = config.executor(source, made.kind);
+        if (other == nullptr) other = config.executor(source);
+        if (other == nullptr || (other->kind != made.kind && other->objects == made.objects)) {
+            continue;
+        }
+        const bool differ = other->kind != made.kind;
+        executor.problem(
+            takes_list(made.kind) ? "sources" : "source",
+            differ ? fmt::format("names '{}', which line {} acts on as another account; write the "
+                                 "same kubeconfig and context in both",
+                                 source, other->line)
+                   : fmt::format("names '{}', which line {} acts on already; leave one out", source,
+                                 other->line));
     }
 }
 
 }  // namespace
 
 void read_executors(Section executors, const std::string& folder, Config& config) {
-    for (const char* kind : {"delete_pod", "update_row", "delete_object"}) {
+    for (const char* kind : {"delete_pod", "update_row", "delete_object", "update_object"}) {
         for (Section& executor : executors.one_or_more(kind)) {
             ExecutorConfig made;
             made.kind = kind;

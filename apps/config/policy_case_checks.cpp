@@ -110,6 +110,15 @@ void PolicyChecks::check_steps(const policy::Case& found) {
         }
         if (step.verb == Verb::kReport || step.role.empty()) continue;
         const policy::Role& target = role(step.role);
+        const bool gone =
+            std::any_of(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](const policy::Step& before) {
+                            return before.role == step.role && before.verb == Verb::kDelete;
+                        });
+        if (gone && step.verb == Verb::kUpdate) {
+            refuse(fmt::format("it updates {}, which a step before deletes; leave one of them out",
+                               step.role));
+        }
         const bool seen = std::any_of(found.when.begin(), found.when.end(),
                                       [&](const auto& each) { return each.role == step.role; });
         const bool by_name = target.key.op == policy::Key::Op::kField && target.key.text == "name";

@@ -54,6 +54,7 @@ struct Writes {
     std::string role;
     std::vector<std::string> columns;
     bool deletes = false;
+    std::vector<std::string> patches = {};  ///< objects: by these subresources; empty: itself
 };
 /// By role, in the order of the steps.
 std::vector<Writes> writes_of(const policy::Policy& policy, std::string_view rule);

@@ -2,6 +2,7 @@
 
 #include "apps/config/words.h"
 #include "engine/base/suggest.h"
+#include "engine/model/field_path.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ struct VerbUse {
 };
 // What executors of each kind of role offer.
 constexpr std::array<VerbUse, 8> kVerbs{{{Verb::kDelete, "delete", {true, true, true, true}},
-                                         {Verb::kUpdate, "update", {false, true, true, false}},
+                                         {Verb::kUpdate, "update", {true, true, true, false}},
                                          {Verb::kInsert, "insert", {false, false, true, false}},
                                          {Verb::kCreate, "create", {true, true, false, false}},
                                          {Verb::kVerify, "verify", {false, false, false, true}},
@@ -60,6 +61,8 @@ class StepReader {
                    const std::optional<policy::Field>& field, const policy::Text& value);
     void read_propagation(const Tree& tree, policy::Step& step, const std::string& path);
     void check_step(const Tree& tree, const policy::Step& step, const std::string& path);
+    void check_places(const Tree& tree, const policy::Step& step, const policy::Role& role,
+                      const std::string& path);
     void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
                    const std::string& path);
     policy::Template read_template(const Tree& tree, const std::string& path);
@@ -140,6 +143,7 @@ std::optional<policy::Step> StepReader::read_step(const Tree& tree, const std::s
         step.propagation = "background";
     }
     check_step(tree, step, path);
+    if (step.verb == Verb::kUpdate && kubernetes) check_places(tree, step, *role, path);
     return step;
 }
 
@@ -237,6 +241,53 @@ void StepReader::check_step(const Tree& tree, const policy::Step& step, const st
     }
     if (step.from.empty() && step.name.empty()) {
         terms_.flaw(tree.line, fmt::format("{} needs a name; write name: \"{{subject}}\"", path));
+    }
+}
+
+/// Where in an object each field stands, and whether a patch may set it there.
+void StepReader::check_places(const Tree& tree, const policy::Step& step, const policy::Role& role,
+                              const std::string& path) {
+    for (const policy::Assigned& set : step.sets) {
+        const std::string where = path + ".set." + set.field;
+        const policy::Field* field = policy::find_field(role, set.field);
+        const bool placed = field != nullptr && !field->path.empty();
+        const std::string at = placed ? field->path : set.field;
+        const bool marked = at.starts_with("label.") || at.starts_with("annotation.");
+        if (!placed && !marked) {
+            terms_.flaw(tree.line,
+                        fmt::format("{}: nobody knows where in an object {} stands; declare it by "
+                                    "path, as in roles.{}.fields: {{{}: {{text: spec.{}}}}}",
+                                    where, set.field, role.name, set.field, set.field));
+            continue;
+        }
+        Result<policy::FieldPath> place = policy::FieldPath::parse(set.field, at);
+        if (!place) continue;  // said where it is declared
+        if (!(*place).writable()) {
+            terms_.flaw(tree.line,
+                        fmt::format("{}: {} cannot be set: neither an element of a list, nor what "
+                                    "says which object it is; set a field of its own, a label or "
+                                    "an annotation",
+                                    where, at));
+        }
+        const bool status = (*place).steps.front().name == "status";
+        if (!step.subresource.empty() && !status) {
+            terms_.flaw(tree.line, fmt::format("{}: {} is not below status; set it in a step "
+                                               "without subresource: status",
+                                               where, at));
+        }
+        for (const policy::Field& beside : role.fields) {
+            if (beside.name == set.field || beside.path.empty()) continue;
+            const auto read = policy::FieldPath::parse(beside.name, beside.path);
+            if (!read || !(*read).overlaps(*place)) continue;
+            terms_.flaw(tree.line, fmt::format("{}: {} stands at the same place; give one place "
+                                               "one name",
+                                               where, beside.name));
+        }
+        if (placed && at.starts_with("label.")) {
+            terms_.flaw(tree.line, fmt::format("{}: a label has its name already; write {{{}: …}}, "
+                                               "and so where it is asked for",
+                                               where, at));
+        }
     }
 }
 

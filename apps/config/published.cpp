@@ -176,6 +176,25 @@ bool looks_secret(const SourceConfig& source, const policy::Field& placed) {
            });
 }
 
+std::vector<std::string> rules_of(const PolicyConfig& policy) {
+    std::vector<std::string> names;
+    for (const policy::Rule& rule : policy.text->rules) names.push_back(rule.name);
+    return names;
+}
+
+/// Does the selector ask for this label? As a word of it: names of labels are words.
+bool selects_by(const std::string& selector, const std::string& key) {
+    for (std::size_t at = 0; (at = selector.find(key, at)) != std::string::npos; ++at) {
+        constexpr std::string_view kEnds = ",=!() \t";
+        const std::size_t end = at + key.size();
+        const bool begins = at == 0 || kEnds.find(selector[at - 1]) != std::string_view::npos;
+        const bool ends =
+            end == selector.size() || kEnds.find(selector[end]) != std::string_view::npos;
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
 /// What looks like a secret is published only where somebody says so; what an object says at a
 /// path, never.
 void check_secrets(Section& section, const SourceConfig& source, const policy::Role& role,
@@ -202,6 +221,39 @@ void check_secrets(Section& section, const SourceConfig& source, const policy::R
     }
 }
 
+/// What commands may write into an object: no secret, which would stand in them for everybody, and
+/// not what says which objects are meant.
+void check_written(Section& section, const SourceConfig& source, const policy::Role& role,
+                   const PolicyConfig& policy) {
+    const KubernetesSource& objects = *source.kubernetes();
+    for (const std::string& rule : rules_of(policy)) {
+        for (const Writes& writes : writes_of(*policy.text, rule)) {
+            if (writes.role != role.name) continue;
+            for (const std::string& at : writes.columns) {
+                policy::Field placed;
+                placed.name = placed.path = at;
+                if (looks_secret(source, placed)) {
+                    section.problem(named_by(policy),
+                                    fmt::format("sets {} of {} in {}, which looks like a secret, "
+                                                "and would stand in commands; set another one",
+                                                at, role.name, rule));
+                }
+                const std::string key = at.substr(at.find('.') + 1);
+                const bool label = at.starts_with(kLabel);
+                const bool veto =
+                    key == objects.veto_label && (label || at.starts_with("annotation."));
+                if (veto || (label && selects_by(objects.selector, key))) {
+                    section.problem(
+                        named_by(policy),
+                        fmt::format("sets {} of {} in {}, by which source {} {}; set another one",
+                                    at, role.name, rule, source.name,
+                                    veto ? "knows a hold" : "selects its objects"));
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::optional<core::Plan> plan_of(Section& section, const PolicyConfig& policy) {
@@ -222,6 +274,7 @@ void complete_sources(Section& section, Config& config, PolicyConfig& policy, Pr
         if (source.postgres() != nullptr) {
             complete_columns(source, *role, policy, read, problems);
         } else {
+            check_written(section, source, *role, policy);
             complete_objects(source, *role, policy.paths[source.name], read, problems);
         }
     }

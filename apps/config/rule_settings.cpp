@@ -32,6 +32,7 @@ std::string_view executor_for(policy::Verb verb, policy::Kind kind) {
     if (verb == policy::Verb::kDelete && kind == policy::Kind::kPod) return "delete_pod";
     if (verb == policy::Verb::kDelete && kind == policy::Kind::kObject) return "delete_object";
     if (verb == policy::Verb::kUpdate && kind == policy::Kind::kRow) return "update_row";
+    if (verb == policy::Verb::kUpdate && policy::in_kubernetes(kind)) return "update_object";
     return {};
 }
 
@@ -67,7 +68,14 @@ void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& 
         kind.executors.push_back(needs);
     }
     Writes& writes = writes_to(step.role, kind);
-    for (const policy::Assigned& set : step.sets) add_once(writes.columns, set.field);
+    for (const policy::Assigned& set : step.sets) {
+        const policy::Field* field = policy::find_field(*role, set.field);
+        const bool placed = field != nullptr && !field->path.empty();
+        add_once(writes.columns, placed ? field->path : set.field);
+    }
+    if (step.verb == policy::Verb::kUpdate && policy::in_kubernetes(role->kind)) {
+        add_once(writes.patches, step.subresource);
+    }
     if (step.verb != policy::Verb::kDelete) return;
     writes.deletes = true;
     kind.deletes_pods = kind.deletes_pods || role->kind == policy::Kind::kPod;
@@ -115,7 +123,7 @@ Mode read_mode(Section& rule, const RuleKind& kind, Mode usual) {
 
 /// How to have executors of that kind act on the source, where others may be named already.
 std::string acting_on(std::string_view executor, const std::string& source, bool others) {
-    if (executor == "delete_object") {
+    if (config::takes_list(executor)) {
         return fmt::format("{}: {{sources: [{}{}]}}", executor, others ? "NAME, " : "", source);
     }
     return others ? fmt::format("{}: [{{source: NAME}}, {{source: {}}}]", executor, source)
@@ -127,7 +135,7 @@ void check_executors(Section& rule, const RuleKind& kind, Mode mode, const Confi
     for (const auto& [executor, role] : kind.executors) {
         // Nobody plays it: an optional role, or one whose source is wrong, which was noted.
         const std::string source = policy.source_of(role);
-        if (source.empty() || config.executor(source) != nullptr) continue;
+        if (source.empty() || config.executor(source, executor) != nullptr) continue;
         const bool others = config.has_executor(executor);
         rule.problem(
             "mode",

@@ -1,6 +1,7 @@
 // Several policies in one configuration: what each of them must leave to the others, and the
 // configuration of a process that runs one of them alone (docs/adr/0039).
 #include "apps/config/reading.h"
+#include "engine/model/field_path.h"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,14 @@ std::map<std::string, std::set<std::string>> touched_by(const PolicyConfig& poli
     }
     touched.erase("");
     return touched;
+}
+
+/// Do they write one place? `*` is everything.
+bool meet(const std::string& one, const std::string& other) {
+    if (one == other || one == "*" || other == "*") return true;
+    const Result<policy::FieldPath> path = policy::FieldPath::parse("one", one);
+    const Result<policy::FieldPath> beside = policy::FieldPath::parse("other", other);
+    return path && beside && (*path).overlaps(*beside);
 }
 
 /// They can have an object in common. Labels are not compared: two selectors that exclude each
@@ -85,7 +94,8 @@ std::optional<std::pair<std::string, std::string>> shared(const PolicyConfig& po
             const SourceConfig* one = config.source(mine);
             const SourceConfig* two = config.source(theirs);
             const bool same = std::any_of(columns.begin(), columns.end(), [&](const auto& each) {
-                return others.count(each) != 0;
+                return std::any_of(others.begin(), others.end(),
+                                   [&](const auto& its) { return meet(each, its); });
             });
             if (same && one != nullptr && two != nullptr && overlap(*one, *two)) {
                 return {{mine, theirs}};

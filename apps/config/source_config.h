@@ -32,6 +32,7 @@ struct ClusterLogin {
     bool in_cluster = false;
     std::string kubeconfig;  ///< a file; empty: `in_cluster`
     std::string context;     ///< of the kubeconfig; empty: its current one
+    bool operator==(const ClusterLogin&) const = default;
 };
 
 struct KubernetesSource : ClusterLogin {

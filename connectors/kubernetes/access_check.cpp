@@ -133,10 +133,12 @@ std::string review_body(const ports::Resource& resource, const std::string& verb
         group = std::string_view(resource.api_path).substr(kApis.size());
         group = group.substr(0, group.find('/'));
     }
+    const std::size_t slash = std::min(verb.find('/'), verb.size());
     std::string body = R"({"apiVersion":"authorization.k8s.io/v1",)";
     body += R"("kind":"SelfSubjectAccessReview","spec":{"resourceAttributes":{"namespace":)";
-    body += json_string(resource.name_space) + R"(,"verb":)" + json_string(verb);
+    body += json_string(resource.name_space) + R"(,"verb":)" + json_string(verb.substr(0, slash));
     body += R"(,"group":)" + json_string(group) + R"(,"resource":)" + json_string(resource.plural);
+    if (slash < verb.size()) body += R"(,"subresource":)" + json_string(verb.substr(slash + 1));
     return body + "}}}";
 }
 

@@ -30,8 +30,8 @@ std::optional<bool> namespace_exists(ports::Cluster& cluster, const std::string&
 /// Starts a POST of a JSON body under that id; its answer comes in by the cluster's `poll`.
 using Post = std::function<void(ports::CallId call, std::string_view path, std::string body)>;
 
-/// Which of these verbs our account does not have on the resource, as the server itself says
-/// (SelfSubjectAccessReview, which changes nothing). nullopt: it did not tell.
+/// Which of these verbs (`patch/status`: on that subresource) our account does not have, as the
+/// server itself says (SelfSubjectAccessReview, which changes nothing). nullopt: it did not tell.
 std::optional<std::vector<std::string>> missing_verbs(ports::Cluster& cluster, const Post& post,
                                                       const ports::Resource& resource,
                                                       const std::vector<std::string>& verbs,

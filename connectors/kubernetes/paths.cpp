@@ -1,5 +1,9 @@
 #include "connectors/kubernetes/paths.h"
 
+#include <cstddef>
+#include <map>
+#include <vector>
+
 namespace trueup::connectors {
 
 namespace {
@@ -18,6 +22,25 @@ void add(std::string& path, std::string_view name, std::string_view value) {
     path += name;
     path += '=';
     path += url_encode(value);
+}
+
+/// What is set, by where: those of one name above stand next to each other.
+using Places = std::map<std::vector<std::string>, std::string>;
+
+/// The object whose fields are these, `depth` names below the top.
+std::string object_of(Places::const_iterator from, Places::const_iterator to, std::size_t depth) {
+    std::string body = "{";
+    while (from != to) {
+        const std::string& name = from->first[depth];
+        auto next = from;
+        while (next != to && next->first[depth] == name) ++next;
+        if (body.size() > 1) body += ',';
+        body += json_string(name) + ':';
+        const bool leaf = from->first.size() == depth + 1;
+        body += leaf ? from->second : object_of(from, next, depth + 1);
+        from = next;
+    }
+    return body + '}';
 }
 
 }  // namespace
@@ -93,6 +116,25 @@ std::string delete_body(const ports::DeleteObject& request) {
     }
     return body + R"("preconditions":{"uid":)" + json_string(request.uid) +
            R"(,"resourceVersion":)" + json_string(request.resource_version) + "}}";
+}
+
+std::string patch_path(const ports::PatchObject& request) {
+    std::string path = object_path(request.resource, request.name);
+    if (!request.subresource.empty()) path += "/" + url_encode(request.subresource);
+    add(path, "fieldManager", "trueup");
+    return path;
+}
+
+std::string patch_body(const ports::PatchObject& request) {
+    Places places{{{"metadata", "uid"}, json_string(request.uid)},
+                  {{"metadata", "resourceVersion"}, json_string(request.resource_version)}};
+    for (const ports::PatchObject::Set& set : request.sets) {
+        const std::string text = !set.value ? "null"
+                                 : set.bare ? *set.value
+                                            : json_string(*set.value);
+        places.emplace(set.path, text);
+    }
+    return object_of(places.begin(), places.end(), 0);
 }
 
 }  // namespace trueup::connectors

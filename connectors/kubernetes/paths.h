@@ -19,5 +19,8 @@ std::string list_path(const ports::ListPage& request);
 std::string watch_path(const ports::WatchFrom& request);
 /// The DeleteOptions; both preconditions are always in it.
 std::string delete_body(const ports::DeleteObject& request);
+std::string patch_path(const ports::PatchObject& request);
+/// The merge patch; both preconditions are always in it.
+std::string patch_body(const ports::PatchObject& request);
 
 }  // namespace trueup::connectors

@@ -324,6 +324,13 @@ void HttpCluster::erase(CallId call, const ports::DeleteObject& request) {
                   false, Steady::now() + request.send_within});
 }
 
+void HttpCluster::patch(CallId call, const ports::PatchObject& request) {
+    wire_->begin({call,
+                  HttpRequest{"PATCH", patch_path(request), "application/merge-patch+json",
+                              patch_body(request)},
+                  false, Steady::now() + request.send_within});
+}
+
 void HttpCluster::send(CallId call, const HttpRequest& request) { wire_->begin({call, request}); }
 
 void HttpCluster::cancel(CallId call) {

@@ -40,6 +40,7 @@ class HttpCluster final : public ports::Cluster {
     void watch(ports::CallId call, const ports::WatchFrom& request) override;
     void get(ports::CallId call, const ports::GetObject& request) override;
     void erase(ports::CallId call, const ports::DeleteObject& request) override;
+    void patch(ports::CallId call, const ports::PatchObject& request) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
     void poll_beside(const ports::Interest& others, Millis max_wait,

@@ -30,6 +30,7 @@ void write_draft(const CommandDraft& draft, v1::Command& m) {
         out.set_column(assignment.column);
         if (assignment.value) out.set_value(*assignment.value);
         if (assignment.now) out.set_now(true);
+        if (assignment.bare) out.set_bare(true);
     }
     for (const Predicate& predicate : draft.read_set) {
         v1::Predicate& out = *m.add_read_set();
@@ -56,7 +57,9 @@ bool read_action(const v1::Action& m, Action& out) {
         Assignment& set = out.sets.emplace_back(Assignment{assignment.column(), std::nullopt});
         if (assignment.has_value()) set.value = assignment.value();
         set.now = assignment.now();
-        if (set.column.empty() || (set.now && !set.value)) return false;
+        set.bare = assignment.bare();
+        const bool blank = !set.value && (set.now || set.bare);
+        if (set.column.empty() || blank || (set.now && set.bare)) return false;
     }
     return m.kind() != v1::Action::KIND_UNSPECIFIED && v1::Action::Kind_IsValid(m.kind());
 }

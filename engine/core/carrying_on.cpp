@@ -161,7 +161,8 @@ bool CarryingOn::passed(const Subject& subject, const PlanStep& step) const {
     if (!plays(ending.target_source)) return false;  // nobody says any more what it has
     if (!proven_past(ending.target_source, ending.settled)) return false;
     const Facet* target = shown(subject, ending.target_source, ending.target);
-    if (target == nullptr || !target->present()) return true;
+    // What left the selector is none of ours, as for a deletion.
+    if (target == nullptr || !target->present() || out_of_scope(*target)) return true;
     return has_values(*state_.plan, meta_.settings, step, subject, *target) || claims(*target).no();
 }
 
@@ -226,8 +227,8 @@ CommandDraft CarryingOn::draft_of(const Subject& subject, const PlanStep& step,
     const std::string& source = meta_.sources[object.source].name;
     CommandDraft draft;
     if (step.verb == policy::Verb::kUpdate) {
-        draft.target = {source, object.object_id, std::string(subject.name()), {}};
-        draft.action.kind = Action::Kind::kUpdateRow;
+        draft.target = written_to(role, source, object, std::string(subject.name()));
+        draft.action.kind = update_by(role, step);
         draft.action.sets =
             assignments(*state_.plan, meta_.settings, step, subject, bound_to(step.role, object));
         draft.read_set = still_says(source, object, role.claim);

@@ -16,7 +16,7 @@ using Kind = Predicate::Kind;
 }  // namespace
 
 CommandDraft Draft::run() {
-    const bool takes = policy::takes_away(step_.verb);
+    const bool takes = step_.weighs();
     rest_on_absent();
     rest_on_others(takes);
     rest_on_references();
@@ -32,8 +32,8 @@ void Draft::act() {
         case Verb::kDelete:
             return remove(source);
         case Verb::kUpdate:
-            draft_.action.kind = Action::Kind::kUpdateRow;
-            target = {source, decision_.target->object_id, subject_name(), {}};
+            target = written_to(role_of(step_.role), source, *decision_.target, subject_name());
+            draft_.action.kind = update_by(role_of(step_.role), step_);
             break;
         case Verb::kVerify:
             draft_.action.kind = Action::Kind::kVerifyGone;
@@ -94,6 +94,7 @@ bool harmless(const Decision& decision) {
         default:
             return false;
     }
+    if (step.patches()) return false;  // there a blank is a value as others
     const ObjectView fields = decision.target->fields();
     return std::all_of(step.sets.begin(), step.sets.end(), [&](const PlanAssigned& set) {
         const std::optional<Field> now = fields.find(set.field);
@@ -148,15 +149,26 @@ std::vector<Assignment> assignments(const Plan& plan, const Settings& settings,
                                     const Bound& bound) {
     std::vector<Assignment> made;
     for (const PlanAssigned& set : step.sets) {
-        made.push_back({set.field, written(plan, settings, set, subject, bound), set.now()});
+        const std::string& at = set.place.empty() ? set.field : set.place;
+        made.push_back({at, written(plan, settings, set, subject, bound), set.now(), set.bare});
     }
     return made;
 }
 
+Target written_to(const PlanRole& role, const std::string& source, const Facet& object,
+                  std::string subject) {
+    if (!role.kubernetes()) return {source, object.object_id, subject, {}};
+    return {source, object.object_id, field_text(object, "name"), field_text(object, "namespace")};
+}
+
+Action::Kind update_by(const PlanRole& role, const PlanStep& step) {
+    if (!role.kubernetes()) return Action::Kind::kUpdateRow;
+    return step.of_status ? Action::Kind::kUpdateStatus : Action::Kind::kUpdateObject;
+}
+
 CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object) {
     CommandDraft draft;
-    draft.target = {source, object.object_id, field_text(object, "name"),
-                    field_text(object, "namespace")};
+    draft.target = written_to(role, source, object, {});
     draft.action.kind =
         role.kind == policy::Kind::kPod ? Action::Kind::kDeletePod : Action::Kind::kDeleteObject;
     draft.read_set = {{Kind::kExists, source, object.object_id, {}, {}},

@@ -7,7 +7,8 @@
 //   R2  of the target the same, last: its own precondition makes that atomic
 //   R3  of a `none` without an object: there is none of that key, nor of a field that may be the
 //       whole key by itself
-//   R4  before something is taken away: no other row has come under the key of a row that is bound,
+//   R4  before something is taken away, or set in an object: no other row has come under the key of
+//   a row that is bound,
 //       and those that were there beside it still say the same
 //   R5  of each reference that was looked up: its fields, or that there is none
 //   R6  of what is taken as one too many: the better ones are still there
@@ -49,6 +50,11 @@ std::vector<Assignment> assignments(const Plan& plan, const Settings& settings,
                                     const Bound& bound);
 /// A value of that field, however it is spelled: two of one spelling are one value.
 std::string_view spelled(const PlanAssigned& set, std::string_view value);
+
+/// What an update of the object is for, whose subject has that name, and what it is.
+Target written_to(const PlanRole& role, const std::string& source, const Facet& object,
+                  std::string subject);
+Action::Kind update_by(const PlanRole& role, const PlanStep& step);
 
 /// Deletes exactly this object; its read set says that it is there, without a hold.
 CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object);

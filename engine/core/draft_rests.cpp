@@ -204,8 +204,9 @@ void Draft::say(const Facet& object, Role number, std::uint16_t index) {
     const PlanRole& role = role_of(number);
     const PlanField& field = role.fields[index];
     if (!field.looked_at) return;
-    // An executor leaves alone what is on its way out already.
-    if (field.from == PlanField::From::kFalseUnlessSent && &object == decision_.target) return;
+    // An executor that deletes leaves alone what is on its way out already.
+    const bool deletes = step_.verb == policy::Verb::kDelete && &object == decision_.target;
+    if (field.from == PlanField::From::kFalseUnlessSent && deletes) return;
     const std::optional<Field> sent = object.fields().find(field.name);
     if (sent ? sent->unchanged : role.kind == policy::Kind::kRow) return;
     std::optional<std::string> value;

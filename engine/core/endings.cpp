@@ -92,7 +92,7 @@ void Endings::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool re
     Ending& ending = *entry.subject.ending;
     const bool done = kind == OutcomeKind::kDone || kind == OutcomeKind::kAlreadyDone;
     const bool taking = ending.stage == Ending::Stage::kTaking;
-    const bool wrote = face.command->draft.action.kind == Action::Kind::kUpdateRow;
+    const bool wrote = updates(face.command->draft.action.kind);
     ending.last = kind;
     ending.settled = time;
     ending.not_after = face.command->not_after;

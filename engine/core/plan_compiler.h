@@ -76,7 +76,7 @@ class PlanCompiler {
 
     // plan_steps.cpp: what is to be done
     std::string unable(const policy::Step& step) const;
-    bool is_boolean_of_row(const std::string& role, const std::string& name) const;
+    PlanAssigned planned(const policy::Role* role, const policy::Assigned& set);
     void tell_own(const PlanStep& step, PlanRule& rule) const;
     void end_by(PlanRule& rule, const PlanCase& found);
     PlanText planned(const policy::Text& text);

@@ -137,6 +137,10 @@ void PlanCompiler::begin_role(Role number) {
     std::set<std::string> claim;
     add_fields(text.live, claim);
     for (const std::string& field : policy::fields_of(text.key)) claim.insert(field);
+    // Executors ask for the selection and the uid by themselves, and the rest never changes.
+    if (role.kubernetes()) {
+        for (const char* field : {"created", "in_scope", "scope", "uid"}) claim.erase(field);
+    }
     role.claim.assign(claim.begin(), claim.end());
 }
 

@@ -48,6 +48,8 @@ struct PlanAssigned {
     std::string field;
     std::optional<PlanText> value;  ///< nullopt: null
     bool boolean = false;           ///< of a row: written as PostgreSQL says it
+    std::string place;              ///< of an object: the path at which it stands
+    bool bare = false;              ///< of an object: a number or a boolean
     /// The time of issue: every command writes another one.
     bool now() const {
         return value && value->size() == 1 && value->front().kind == policy::Piece::Kind::kNow;
@@ -60,7 +62,12 @@ struct PlanStep {
     Role role = kNoRole;
     PlanText name;
     std::vector<PlanAssigned> sets;
+    bool of_status = false;  ///< by the subresource
     std::optional<std::uint32_t> grace_period;
+    /// Does it set fields of an object of Kubernetes?
+    bool patches() const { return !sets.empty() && !sets.front().place.empty(); }
+    /// Does it do to one thing what another one, a row, may not want?
+    bool weighs() const { return policy::takes_away(verb) || patches(); }
     bool operator==(const PlanStep&) const = default;
 };
 

@@ -37,7 +37,7 @@ std::string PlanCompiler::unable(const policy::Step& step) const {
             able = kubernetes && !step.object;
             break;
         case Verb::kUpdate:
-            able = kind == policy::Kind::kRow;
+            able = kind == policy::Kind::kRow || kubernetes;
             break;
         case Verb::kInsert:
         case Verb::kStop:
@@ -68,9 +68,12 @@ void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
     for (const PlanStep& step : found.steps) {
         out.number(static_cast<std::uint64_t>(step.verb));
         out.text(plan_.roles[step.role].name);
+        out.flag(step.of_status);
         out.number(step.sets.size());
         for (const PlanAssigned& set : step.sets) {
             out.text(set.field);
+            out.text(set.place);
+            out.flag(set.bare);
             out.flag(set.value.has_value());
             if (!set.value) continue;
             out.number(set.value->size());
@@ -110,11 +113,22 @@ PlanText PlanCompiler::planned(const policy::Text& text) {
     return made;
 }
 
-bool PlanCompiler::is_boolean_of_row(const std::string& role, const std::string& name) const {
-    const policy::Role* of = policy::find_role(policy_, role);
-    if (of == nullptr || of->kind != policy::Kind::kRow) return false;
-    const policy::Field* field = policy::find_field(*of, name);
-    return field != nullptr && field->type == policy::Field::Type::kBoolean;
+/// What is written of one field, and how its source spells it.
+PlanAssigned PlanCompiler::planned(const policy::Role* role, const policy::Assigned& set) {
+    using Type = policy::Field::Type;
+    PlanAssigned assigned;
+    assigned.field = set.field;
+    if (set.value) assigned.value = planned(*set.value);
+    if (role == nullptr) return assigned;  // which is a flaw already
+    const policy::Field* field = policy::find_field(*role, set.field);
+    const Type type = field == nullptr ? Type::kText : field->type;
+    if (!policy::in_kubernetes(role->kind)) {
+        assigned.boolean = role->kind == policy::Kind::kRow && type == Type::kBoolean;
+        return assigned;
+    }
+    assigned.place = field != nullptr && !field->path.empty() ? field->path : set.field;
+    assigned.bare = set.value && (type == Type::kBoolean || type == Type::kNumber);
+    return assigned;
 }
 
 PlanStep PlanCompiler::planned(const policy::Step& text) {
@@ -126,11 +140,9 @@ PlanStep PlanCompiler::planned(const policy::Step& text) {
         flaw("{now} is no name");
     }
     step.grace_period = text.grace_period;
-    for (const policy::Assigned& set : text.sets) {
-        PlanAssigned assigned{set.field, std::nullopt, is_boolean_of_row(text.role, set.field)};
-        if (set.value) assigned.value = planned(*set.value);
-        step.sets.push_back(std::move(assigned));
-    }
+    step.of_status = text.subresource == "status";
+    const policy::Role* role = policy::find_role(policy_, text.role);
+    for (const policy::Assigned& set : text.sets) step.sets.push_back(planned(role, set));
     const auto now = [](const PlanAssigned& set) { return set.now(); };
     // Such a step would have nothing by which it is told that it was done.
     if (step.verb == Verb::kUpdate && !step.sets.empty() &&

@@ -34,16 +34,18 @@ void fields(ByteReader& in, std::optional<std::uint32_t>& seconds) {
 
 /// As an optional text, but for kNowThere: a time of issue, which older rows do not have.
 constexpr std::uint64_t kNowThere = 2;
+constexpr std::uint64_t kBareThere = 3;
 
 void fields(ByteWriter& out, const Assignment& set) {
     out.text(set.column);
-    out.number(set.now ? kNowThere : set.value ? 1U : 0U);
+    out.number(set.now ? kNowThere : set.bare ? kBareThere : set.value ? 1U : 0U);
     if (set.value) out.text(*set.value);
 }
 void fields(ByteReader& in, Assignment& set) {
     in.text(set.column);
     const std::uint64_t there = in.number();
     set.now = there == kNowThere;
+    set.bare = there == kBareThere;
     if (there != 0) in.text(set.value.emplace());
 }
 

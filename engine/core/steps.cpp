@@ -100,10 +100,11 @@ bool Evaluation::vetoes(const Facet& object) const {
     return vetoes(look_at(on_.plan, object, on_.settings, nullptr));
 }
 
-/// Would something be taken away for a row beside which another one may be live? Several rows of a
-/// subject may be usual, but what one of them wants gone the other may need.
+/// Would something be taken away, or set in an object, for a row beside which another one may be
+/// live? Several rows of a subject may be usual, but what one of them wants gone the other may
+/// need.
 bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* target) const {
-    if (!policy::takes_away(step.verb)) return false;
+    if (!step.weighs()) return false;
     const auto all = of_roles(bound);
     return std::any_of(all.begin(), all.end(), [&](const Seen* object) {
         if (object == nullptr || object->facet == target) return false;

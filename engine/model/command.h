@@ -44,13 +44,15 @@ struct Target {
     bool operator==(const Target&) const = default;
 };
 
-/// One column that a command sets.
+/// One column that a command sets, or one place in an object of Kubernetes.
 struct Assignment {
-    std::string column;
+    std::string column;  ///< of an object: the path (field_path.h), whatever a policy calls it
     std::optional<std::string> value;
     /// `value` is the time at which the command is issued, and kNow until it is. A row that has any
     /// value there needs no other.
     bool now = false;
+    /// Of an object: `value` is a number or a boolean, and written without quotes.
+    bool bare = false;
     bool operator==(const Assignment&) const = default;
 };
 
@@ -67,6 +69,8 @@ struct Action {
         kCreateObject = 5,   ///< sets: the fields of a custom resource
         kDeleteObject = 6,   ///< a custom resource, by its uid
         kRetractRecord = 7,  ///< a record that Trueup made, never what it stands for
+        kUpdateObject = 9,   ///< sets, of a pod or another object
+        kUpdateStatus = 10,  ///< the same by the object's subresource `status`
     };
     Kind kind = Kind::kUnspecified;
     /// Of kDeletePod: what the pod is given to end; nullopt: its own terminationGracePeriodSeconds.
@@ -157,10 +161,20 @@ constexpr std::string_view name_of(Action::Kind kind) {
             return "delete_object";
         case Action::Kind::kRetractRecord:
             return "retract_record";
+        case Action::Kind::kUpdateObject:
+            return "update_object";
+        case Action::Kind::kUpdateStatus:
+            return "update_status";
         case Action::Kind::kUnspecified:
             break;
     }
     return "unspecified";
+}
+
+/// Does it set fields of what is there?
+constexpr bool updates(Action::Kind kind) {
+    return kind == Action::Kind::kUpdateRow || kind == Action::Kind::kUpdateObject ||
+           kind == Action::Kind::kUpdateStatus;
 }
 
 /// The other way round; kUnspecified: nothing is called that.
@@ -168,7 +182,7 @@ constexpr Action::Kind action_of(std::string_view name) {
     for (const Action::Kind kind :
          {Action::Kind::kDeletePod, Action::Kind::kUpdateRow, Action::Kind::kVerifyGone,
           Action::Kind::kCreatePod, Action::Kind::kCreateObject, Action::Kind::kDeleteObject,
-          Action::Kind::kRetractRecord}) {
+          Action::Kind::kRetractRecord, Action::Kind::kUpdateObject, Action::Kind::kUpdateStatus}) {
         if (name_of(kind) == name) return kind;
     }
     return Action::Kind::kUnspecified;

@@ -79,4 +79,18 @@ Result<FieldPath> FieldPath::parse(std::string_view name, std::string_view text)
     }
 }
 
+bool FieldPath::writable() const {
+    const auto picks = [](const Step& step) { return !step.by.empty(); };
+    if (steps.empty() || std::any_of(steps.begin(), steps.end(), picks)) return false;
+    const std::string& top = steps.front().name;
+    if (top != "metadata") return top != "apiVersion" && top != "kind";
+    return steps.size() == 3 && (steps[1].name == "labels" || steps[1].name == "annotations");
+}
+
+bool FieldPath::overlaps(const FieldPath& other) const {
+    const std::size_t both = std::min(steps.size(), other.steps.size());
+    return std::equal(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(both),
+                      other.steps.begin());
+}
+
 }  // namespace trueup::policy

@@ -27,6 +27,12 @@ struct FieldPath {
     /// The error says what is wrong with the text and what to write. O(length).
     static Result<FieldPath> parse(std::string_view name, std::string_view text);
     bool operator==(const FieldPath&) const = default;
+
+    /// May a patch set it? Not an element of a list, which a merge patch cannot, nor what says
+    /// which object it is.
+    bool writable() const;
+    /// Is one of them the other one's place, or within it?
+    bool overlaps(const FieldPath& other) const;
 };
 
 }  // namespace trueup::policy

@@ -56,6 +56,22 @@ struct DeleteObject {
     Millis send_within{2'000};
 };
 
+/// PATCH of single places by a merge patch, with preconditions, as a DELETE's always sent.
+struct PatchObject {
+    struct Set {
+        std::vector<std::string> path;     ///< names from the object's top, at least one
+        std::optional<std::string> value;  ///< nullopt: takes it out
+        bool bare = false;                 ///< a number or a boolean, as JSON writes it
+    };
+    Resource resource;
+    std::string name;
+    std::string subresource;  ///< empty: the object itself
+    std::string uid;
+    std::string resource_version;
+    std::vector<Set> sets;      ///< none is, or lies below, another one's place
+    Millis send_within{2'000};  ///< as of a DELETE
+};
+
 struct ClusterEvent {
     enum class Kind : std::uint8_t {
         kHead,    ///< status line came: `status`, `retry_after_ms` (0: none said)
@@ -79,6 +95,7 @@ class Cluster {
     virtual void watch(CallId call, const WatchFrom& request) = 0;
     virtual void get(CallId call, const GetObject& request) = 0;
     virtual void erase(CallId call, const DeleteObject& request) = 0;
+    virtual void patch(CallId call, const PatchObject& request) = 0;
 
     /// Ends a call; no event of it follows. Unknown ids are ignored.
     virtual void cancel(CallId call) = 0;

@@ -34,6 +34,8 @@ struct FakePod {
     std::string annotation = {};  ///< key of an annotation that is set
     std::string says = "true";    ///< the value of both
     std::string kind = "Pod";
+    std::map<std::string, std::string> spec = {};    ///< by name, as JSON
+    std::map<std::string, std::string> status = {};  ///< likewise, beside the phase
 };
 
 /// What one call meets instead of the ordinary answer.
@@ -51,9 +53,12 @@ class FakeCluster final : public ports::Cluster {
     std::vector<std::string> calls;  ///< `GET wrapper-a`, `DELETE wrapper-a uid=… rv=… grace=…`
     std::deque<Upset> upset_gets;
     std::deque<Upset> upset_deletes;
+    std::deque<Upset> upset_patches;
+    bool drops_spec = false;           ///< takes a patch of it, and keeps nothing
     std::function<void()> before_get;  ///< runs as a call reaches the server
     std::function<void()> before_delete;
-    std::size_t effects = 0;     ///< deletes that took effect
+    std::function<void()> before_patch;
+    std::size_t effects = 0;     ///< deletes and patches that took effect
     Millis longest_wait{0};      ///< that somebody was ready for ...
     std::size_t waited_for = 0;  ///< ... and sockets of others beside it
 
@@ -83,6 +88,22 @@ class FakeCluster final : public ports::Cluster {
         if (before_delete) before_delete();
         if (!upset_deletes.empty() && upset_deletes.front().carried_out) carry_out(request);
         if (upset(call, upset_deletes)) return;
+        const auto pod = pods.find(request.name);
+        if (pod == pods.end()) return answer(call, 404, not_found(request.name));
+        if (!carry_out(request)) return answer(call, 409, status(409, "Conflict"));
+        answer(call, 200, json(request.name, pod->second));
+    }
+    void patch(ports::CallId call, const ports::PatchObject& request) override {
+        std::string said = "PATCH " + request.name;
+        if (!request.subresource.empty()) said += '/' + request.subresource;
+        said += " uid=" + request.uid + " rv=" + request.resource_version;
+        for (const auto& set : request.sets) {
+            said += ' ' + set.path.front() + '.' + set.path.back() + '=' + json_of(set);
+        }
+        calls.push_back(std::move(said));
+        if (before_patch) before_patch();
+        if (!upset_patches.empty() && upset_patches.front().carried_out) carry_out(request);
+        if (upset(call, upset_patches)) return;
         const auto pod = pods.find(request.name);
         if (pod == pods.end()) return answer(call, 404, not_found(request.name));
         if (!carry_out(request)) return answer(call, 409, status(409, "Conflict"));
@@ -118,19 +139,64 @@ class FakeCluster final : public ports::Cluster {
                std::to_string(pod.version) + '"' +
                (pod.deleting ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "") +
                (pod.finalizer ? R"(,"finalizers":["trueup.io/test"])" : "") + R"(,"labels":)" +
-               flag(pod.label) + R"(,"annotations":)" + flag(pod.annotation) +
-               R"(},"status":{"phase":")" + pod.phase + R"("}})";
+               flag(pod.label) + R"(,"annotations":)" + flag(pod.annotation) + R"(},"spec":{)" +
+               members(pod.spec, "") + R"(},"status":{"phase":")" + pod.phase + '"' +
+               members(pod.status, ",") + "}}";
+    }
+    static std::string members(const std::map<std::string, std::string>& all,
+                               std::string_view before) {
+        std::string text;
+        for (const auto& [name, value] : all) {
+            text += text.empty() ? std::string(before) : ",";
+            text += '"' + name + "\":" + value;
+        }
+        return text;
+    }
+    static std::string json_of(const ports::PatchObject::Set& set) {
+        if (!set.value) return "null";
+        return set.bare ? *set.value : '"' + *set.value + '"';
     }
 
   private:
-    bool carry_out(const ports::DeleteObject& request) {
+    /// nullptr: it is not there as it is meant.
+    template <typename Request>
+    FakePod* meant(const Request& request) {
         const auto pod = pods.find(request.name);
-        if (pod == pods.end()) return false;
+        if (pod == pods.end()) return nullptr;
         const std::string version = std::to_string(pod->second.version);
-        if (!request.uid.empty() && pod->second.uid != request.uid) return false;
-        if (!request.resource_version.empty() && version != request.resource_version) return false;
-        pod->second.deleting = true;
-        ++pod->second.version;
+        if (!request.uid.empty() && pod->second.uid != request.uid) return nullptr;
+        const bool same = request.resource_version.empty() || version == request.resource_version;
+        return same ? &pod->second : nullptr;
+    }
+    /// One level of `spec` and of `status`, and the one annotation.
+    bool carry_out(const ports::PatchObject& request) {
+        FakePod* pod = meant(request);
+        if (pod == nullptr) return false;
+        for (const ports::PatchObject::Set& set : request.sets) {
+            if (set.path.front() == "metadata") {
+                pod->annotation = set.value ? set.path.back() : "";
+                pod->says = set.value.value_or("");
+                continue;
+            }
+            const bool spec = set.path.front() == "spec";
+            // Each of the two endpoints passes the other one's part over.
+            if (spec ? drops_spec : request.subresource != "status") continue;
+            auto& members = spec ? pod->spec : pod->status;
+            if (set.value) {
+                members[set.path.back()] = json_of(set);
+            } else {
+                members.erase(set.path.back());
+            }
+        }
+        ++pod->version;
+        ++effects;
+        return true;
+    }
+    bool carry_out(const ports::DeleteObject& request) {
+        FakePod* pod = meant(request);
+        if (pod == nullptr) return false;
+        pod->deleting = true;
+        ++pod->version;
         ++effects;
         return true;
     }

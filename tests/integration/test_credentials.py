@@ -111,7 +111,7 @@ class Credentials(scenario.Scenario):
         other = self.up.env["KUBE_ENGINE_CONFIG"]
         self.edit_config({"{source: pods}": f"{{source: pods, kubeconfig: {other}}}"})
         said = self.checked(2)
-        self.assertIn(f"executors.delete_pod would delete at https://127.0.0.1:{proxy.port}", said)
+        self.assertIn(f"executors.delete_pod would write at https://127.0.0.1:{proxy.port}", said)
         self.assertIn("and source pods reads", said)
 
 

@@ -1,5 +1,5 @@
 """Proves that a custom resource of a stranger is put right by what stands in it: fields by path, of a
-list too, are published, judged, and read once more before anything is deleted.
+list too, are published, judged, read once more before anything is done, and set.
 """
 
 import contextlib
@@ -27,6 +27,9 @@ roles:
     fields:
       plan: {words: [free, gold], text: spec.plan, required: true}
       ready: {words: ["True", "False"], text: "status.conditions[type=Ready].status"}
+      suspended: {boolean: spec.suspended}
+      note: {text: annotation.example.org/note}
+      told: {words: [busy, paused], text: status.told}
   rows:
     kind: row
     key: box
@@ -50,6 +53,16 @@ rules:
     when: {rows: {one: {state: active}}, boxes: {one: {plan: {not: {same_as: rows.plan}}}}}
     grace: 3s
     do: {update: rows, set: {plan: "{boxes.plan}"}}
+  running_box:
+    finds: row is paused, its box is not
+    when: {rows: {one: {state: paused}}, boxes: {one: {suspended: {not: true}}}}
+    grace: 3s
+    do: {update: boxes, set: {suspended: true, note: "the row of {rows.box} is paused"}}
+  untold_box:
+    finds: box is suspended, and its status does not say so
+    when: {rows: {one: {state: paused}}, boxes: {one: {suspended: true, told: {not: paused}}}}
+    grace: 3s
+    do: {update: boxes, subresource: status, set: {told: paused}}
 """
 
 CONFIG = """\
@@ -79,9 +92,12 @@ policies:
       unwanted_box: {{mode: enforce, grace: 3s, create_window: 2s}}
       lost_box: {{mode: enforce, grace: 3s, create_window: 2s}}
       plan_drift: {{mode: enforce, grace: 3s}}
+      running_box: {{mode: enforce, grace: 3s}}
+      untold_box: {{mode: enforce, grace: 3s}}
     stale_after: 8s
 executors:
   delete_object: {{sources: [boxes]}}
+  update_object: {{sources: [boxes]}}
   update_row: {{source: table}}
 http: {{listen: "127.0.0.1:0"}}
 """
@@ -141,9 +157,11 @@ class Resource(scenario.Scenario):
         names = {"plural": "boxes", "singular": "box", "kind": "Box", "listKind": "BoxList"}
         anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}
+        version["subresources"] = {"status": {}}
         spec = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]}
         self.create(CRD, "apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=spec)
-        rights = {"apiGroups": [GROUP], "resources": ["boxes"], "verbs": ["get", "list", "watch", "delete"]}
+        verbs = ["get", "list", "watch", "delete", "patch"]
+        rights = {"apiGroups": [GROUP], "resources": ["boxes", "boxes/status"], "verbs": verbs}
         group = "rbac.authorization.k8s.io"
         self.create(f"{RBAC}/clusterroles/boxes", f"{group}/v1", "ClusterRole", rules=[rights])
         self.create(
@@ -169,11 +187,17 @@ class Resource(scenario.Scenario):
     def box(self, name, ready="True", **spec):
         conditions = [{"type": "Seen", "status": "True"}, {"type": "Ready", "status": ready}]
         body = {"apiVersion": f"{GROUP}/v1", "kind": "Box", "spec": spec}
-        body |= {"status": {"conditions": conditions}}
         self.kube.call("POST", BOXES, body | {"metadata": {"name": name, "labels": {"of": "tests"}}})
+        self.tell(name, conditions)
 
-    def row(self, name, plan):
-        self.pg.sql(f"INSERT INTO public.boxes (box, plan) VALUES ('{name}', '{plan}')")
+    def tell(self, name, conditions):
+        self.kube.call(
+            "PATCH", f"{BOXES}/{name}/status", {"status": {"conditions": conditions}},
+            "application/merge-patch+json",
+        )  # fmt: skip
+
+    def row(self, name, plan, state="active"):
+        self.pg.sql(f"INSERT INTO public.boxes (box, plan, state) VALUES ('{name}', '{plan}', '{state}')")
 
     def said(self, name):
         return self.pg.sql(f"SELECT state || ' ' || plan FROM public.boxes WHERE box = '{name}'")
@@ -196,7 +220,7 @@ class Resource(scenario.Scenario):
         self.box("strange", "False", plan={"of": "free"})
         code, said = self.run_trueup("config", "check", "-c", self.config)
         self.assertEqual(code, 0, said)
-        self.assertNotIn("spec.", said)
+        self.assertNotIn("no box has", said)
         self.edit_policy("spec.plan", "spec.paln")
         code, said = self.run_trueup("config", "check", "-c", self.config)
         self.assertIn("no box has spec.paln, which the policy reads as boxes.plan", said)
@@ -206,10 +230,7 @@ class Resource(scenario.Scenario):
         engine.until("the unwanted box goes", lambda: not self.has("unwanted"), 60)
         engine.until("the lost row is told", lambda: self.said("lost") == "lost free", 60)
         engine.until("the drifted row follows", lambda: self.said("drifted") == "active gold", 60)
-        self.kube.call(
-            "PATCH", f"{BOXES}/busy", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}},
-            "application/merge-patch+json",
-        )  # fmt: skip
+        self.tell("busy", [{"type": "Ready", "status": "False"}])
         engine.until("the box that is ready no more goes", lambda: not self.has("busy"), 60)
         code, said = self.run_trueup("why", "boxes/odd", "--state-dir", self.state_dir)
         self.assertEqual(code, 0, said)
@@ -219,6 +240,33 @@ class Resource(scenario.Scenario):
         self.assertEqual(done, ["boxes/busy", "boxes/drifted", "boxes/lost", "boxes/unwanted"])
         for name in ("well", "kept", "paid", "silent", "odd", "strange"):
             self.assertTrue(self.has(name), name)
+
+    def test_what_is_set_in_an_object_is_set_where_its_path_says(self):
+        for name in ("paused", "running", "held", "strange"):
+            suspended = {"suspended": {"by": "hand"}} if name == "strange" else {}
+            self.box(name, plan="gold", size=3, **suspended)
+            self.row(name, "gold", "active" if name == "running" else "paused")
+        hold = {"metadata": {"annotations": {"trueup.io/hold": "by hand"}}}
+        self.kube.call("PATCH", f"{BOXES}/held", hold, "application/merge-patch+json")
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 0, said)
+        engine = self.make_engine()
+        engine.start()
+        engine.until("the box says so", lambda: self.saw("paused")["status"].get("told") == "paused", 60)
+        self.assertEqual(engine.end()[0], 0)
+        box = self.saw("paused")
+        self.assertEqual(box["spec"], {"plan": "gold", "size": 3, "suspended": True})
+        note = box["metadata"]["annotations"]["example.org/note"]
+        self.assertEqual(note, "the row of paused is paused")
+        self.assertEqual(len(box["status"]["conditions"]), 2, "what nobody set stays")
+        for name in ("running", "held"):
+            self.assertNotIn("suspended", self.saw(name)["spec"], name)
+        self.assertEqual(self.saw("strange")["spec"]["suspended"], {"by": "hand"})
+        done = {one["action"] for one in engine.logged("command_ended") if one["outcome"] == "done"}
+        self.assertEqual(done, {"update_object", "update_status"})
+
+    def saw(self, name):
+        return self.kube.call("GET", f"{BOXES}/{name}")
 
 
 if __name__ == "__main__":

@@ -106,7 +106,9 @@ class Author {
     }
 
     std::string pod_test() {
-        switch (random_.below(6)) {
+        switch (random_.below(7)) {
+            case 6:
+                return "note: " + of({"null", "{set: true}", "odd", "{not: [odd]}"});
             case 0:
                 return std::string("deleting: ") + (random_.chance(700) ? "false" : "true");
             case 1:
@@ -132,8 +134,9 @@ class Author {
     }
     std::string row_condition(std::uint64_t most) { return condition(true, most); }
 
-    std::string rule_condition(bool row, bool beside) {
+    std::string rule_condition(bool row, bool beside, bool noted) {
         Texts more;
+        if (noted) more.push_back("note: null");
         if (row && !named_.empty() && random_.chance(300)) {
             more.push_back(of({"is: ", "is_not: "}) + named_);
         }
@@ -148,7 +151,7 @@ class Author {
             "policy: graph-instances\nlanguage: 1\nsubject: an instance\nroles:\n"
             "  pods: {kind: pod, key: name, fields: {phase: " +
             phases_ +
-            "}}\n"
+            ", note: {text: annotation.example.com/note}}}\n"
             "  rows:\n    kind: row\n    key: coalesce(pod_name, 'wrapper-' || url_slug)\n"
             "    fields: {status: " +
             words_ +
@@ -173,9 +176,9 @@ class Author {
     }
 
     /// Written as one is: `one`, or a condition behind it.
-    std::string pattern(const std::string& quantifier, bool row, bool beside) {
-        if (random_.chance(quantifier == "none" ? 700 : 250)) return quantifier;
-        return "{" + quantifier + ": " + rule_condition(row, beside) + "}";
+    std::string pattern(const std::string& quantifier, bool row, bool beside, bool noted = false) {
+        if (!noted && random_.chance(quantifier == "none" ? 700 : 250)) return quantifier;
+        return "{" + quantifier + ": " + rule_condition(row, beside, noted) + "}";
     }
 
     void add_rule() {
@@ -188,6 +191,8 @@ class Author {
         std::string when;
         const bool list =
             rows && pods && of_rows == "one" && of_pods == "one" && random_.chance(250);
+        // Whoever finds a pod without a note writes one.
+        const bool notes = pods && !list && of_pods == "one" && random_.chance(200);
         if (rows) when = "rows: " + pattern(of_rows, true, false);
         if (list) when = "rows: " + (live_.empty() ? "one" : "{one: " + live_ + "}");
         if (rows && of_rows == "surplus" && when.find('{') == std::string::npos) {
@@ -198,8 +203,8 @@ class Author {
             when += ", keep: [" + of({"{status: running}", "{pod_name: {set: true}}"}) + "]}";
         }
         if (pods)
-            when +=
-                (rows ? ", pods: " : "pods: ") + pattern(of_pods, false, rows && of_rows == "one");
+            when += (rows ? ", pods: " : "pods: ") +
+                    pattern(of_pods, false, rows && of_rows == "one", notes);
         rule.body = "    finds: whatever it is\n    when: {" + when + "}\n";
         if (rows && of_rows == "one" && random_.chance(200)) {
             rule.body += "    past: rows.last_activity_at + " + of({"20s", "60s"}) + "\n";
@@ -207,8 +212,9 @@ class Author {
         rule.body += "    grace: " + of({"0s", "30s", "60s"}) + "\n";
         if (random_.chance(300)) rule.body += "    since: first_seen\n";
         if (counted_ && random_.chance(400)) rule.body += "    ask_while: some\n";
-        const std::string done = list ? "[{delete: pods}, " + update() + "]"
-                                      : steps(rows ? of_rows : "", pods ? of_pods : "");
+        const std::string done = notes  ? "{update: pods, set: {note: 'seen by {subject}'}}"
+                                 : list ? "[{delete: pods}, " + update() + "]"
+                                        : steps(rows ? of_rows : "", pods ? of_pods : "");
         rule.body += "    do: " + done + "\n";
         rules_.push_back(std::move(rule));
     }

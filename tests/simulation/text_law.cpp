@@ -51,6 +51,9 @@ class Scene {
             {"phase", pod->phase}};
         if (pod->deletion_ms) fields.emplace_back("deleting", "true");
         if (held(*pod)) fields.emplace_back("hold", "true");
+        if (const auto note = pod->annotations.find(kNote); note != pod->annotations.end()) {
+            fields.emplace_back("note", note->second);
+        }
         if (!selected(*pod)) fields.emplace_back("in_scope", "false");
         std::sort(fields.begin(), fields.end());
         ObjectBuilder object;
@@ -58,13 +61,15 @@ class Scene {
         facet.object = object.take();
     }
 
-    /// The row of `looked` as it was when somebody looked at it.
-    void add_rows(Moment as_of, const std::string& looked = {}, Moment at = 0) {
+    /// The rows of `looked` each as it was when somebody looked at it.
+    void add_rows(Moment as_of, const std::map<std::string, Moment>& looked = {}) {
         for (const History::Row& row : history_.rows_of(name_, as_of)) {
-            if (at == 0 || row.pk != looked) add_row(row.pk, row.view);
+            if (looked.count(row.pk) == 0) add_row(row.pk, row.view);
         }
-        const auto row = at == 0 ? std::nullopt : history_.row(looked, at);
-        if (row && row->key() == name_) add_row(looked, *row);
+        for (const auto& [pk, at] : looked) {
+            const auto row = history_.row(pk, at);
+            if (row && row->key() == name_) add_row(pk, *row);
+        }
     }
 
     Subject subject;
@@ -143,9 +148,7 @@ const policy::Rule* rule_of(const Settings& settings, const std::string& rule) {
 
 std::string name_in(const std::string& subject) { return subject.substr(subject.find('/') + 1); }
 
-bool is_update(const Command& command) {
-    return command.draft.action.kind == Action::Kind::kUpdateRow;
-}
+bool is_update(const Command& command) { return updates(command.draft.action.kind); }
 
 /// A side that the command names, and that its executor did not look at; empty: there is none.
 std::string not_looked_at(const Command& command, bool pod, bool key, bool row) {
@@ -160,10 +163,14 @@ std::string not_looked_at(const Command& command, bool pod, bool key, bool row) 
 }
 
 /// What the step sets, of texts that are made of literals and the subject's name.
-std::vector<Assignment> sets_of(const policy::Step& step, const std::string& subject) {
+std::vector<Assignment> sets_of(const policy::Policy& policy, const policy::Step& step,
+                                const std::string& subject) {
     std::vector<Assignment> sets;
     for (const policy::Assigned& set : step.sets) {
-        Assignment& made = sets.emplace_back(Assignment{set.field, std::nullopt});
+        const policy::Field* field = policy::find_field(role(policy, step.role.c_str()), set.field);
+        const bool placed = field != nullptr && !field->path.empty();
+        Assignment& made = sets.emplace_back();
+        made.column = placed ? field->path : set.field;
         if (!set.value) continue;
         made.value.emplace();
         for (const policy::Piece& piece : *set.value) {
@@ -175,15 +182,16 @@ std::vector<Assignment> sets_of(const policy::Step& step, const std::string& sub
 }
 
 /// Is that what the last step of the rule writes? It has one case.
-bool writes(const policy::Rule& rule, const Command& command) {
+bool writes(const policy::Policy& policy, const policy::Rule& rule, const Command& command) {
     return command.draft.action.sets ==
-           sets_of(rule.cases.front().steps.back(), name_in(command.subject));
+           sets_of(policy, rule.cases.front().steps.back(), name_in(command.subject));
 }
 
 /// Is this what the text wants to be done to that?
-bool means(const policy::Rule& rule, const naive::Judged& judged, const Command& command) {
+bool means(const policy::Policy& policy, const policy::Rule& rule, const naive::Judged& judged,
+           const Command& command) {
     if (judged.kind != Kind::kAct || judged.target != command.draft.target.object_id) return false;
-    if (is_update(command) && !writes(rule, command)) return false;
+    if (is_update(command) && !writes(policy, rule, command)) return false;
     const policy::Verb verb = command.draft.action.kind == Action::Kind::kDeletePod
                                   ? policy::Verb::kDelete
                                   : policy::Verb::kUpdate;
@@ -253,7 +261,10 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
     }
     const std::vector<Moment> of_pods = moments(looks == nullptr ? 0 : looks->pod);
     const std::vector<Moment> of_rows = moments(looks == nullptr ? 0 : looks->key);
-    const Moment of_row = looks == nullptr ? 0 : seen(looks->row);
+    std::map<std::string, Moment> by_pk =
+        looks == nullptr ? std::map<std::string, Moment>() : looks->others;
+    if (looks != nullptr) by_pk[looks->pk] = looks->row;
+    std::erase_if(by_pk, [&](const auto& row) { return seen(row.second) == 0; });
     std::string said;
     for (const Force* force : forces(issued)) {
         const policy::Rule* rule = rule_of(force->settings, command.rule);
@@ -262,7 +273,7 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
             said = "its policy has no such rule";
             continue;
         }
-        if (goes_on(*rule, command)) return {};
+        if (goes_on(*force->settings.text, *rule, command)) return {};
         Found found{*force, *rule, *settings};
         naive::Moment moment = moment_at(issued, *settings);
         if (looks != nullptr) moment.create_window = Millis{0};  // was judged as it was ordered
@@ -271,10 +282,10 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
                 for (const bool left : {true, false}) {
                     Scene scene(*force->settings.text, history, name);
                     scene.add_pod(pods, left);
-                    scene.add_rows(rows, looks == nullptr ? "" : looks->pk, of_row);
+                    scene.add_rows(rows, by_pk);
                     const naive::Judged judged =
                         naive::judge(*force->settings.text, *rule, scene.subject, moment);
-                    if (means(*rule, judged, command)) {
+                    if (means(*force->settings.text, *rule, judged, command)) {
                         found.about.insert(judged.object_id);
                     } else {
                         said = "its text says `" + naive::told(judged) + "`";
@@ -291,9 +302,10 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
 }
 
 /// Is it a later step of a list whose first one was right to be ordered?
-bool TextLaw::goes_on(const policy::Rule& rule, const Command& command) const {
+bool TextLaw::goes_on(const policy::Policy& policy, const policy::Rule& rule,
+                      const Command& command) const {
     const bool begun = begun_.count({command.rule, command.subject}) != 0;
-    return begun && is_update(command) && has_list(rule) && writes(rule, command);
+    return begun && is_update(command) && has_list(rule) && writes(policy, rule, command);
 }
 
 bool TextLaw::left_alone(const naive::Judged& judged, const std::string& subject) const {
@@ -377,7 +389,9 @@ bool TextLaw::asks(const Command& command, const History& history, SteadyTime is
     return std::all_of(some.begin(), some.end(), [&](const Force* force) {
         const policy::Rule* rule = rule_of(force->settings, command.rule);
         // What goes on was approved as it began.
-        if (rule == nullptr || rule->cases.size() != 1 || goes_on(*rule, command)) return false;
+        if (rule == nullptr || rule->cases.size() != 1 ||
+            goes_on(*force->settings.text, *rule, command))
+            return false;
         const policy::Case& found = rule->cases.front();
         // A count leans on nobody: what a silent source has not told is not in it, unless the rule
         // waits for that source itself.

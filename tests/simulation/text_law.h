@@ -48,7 +48,8 @@ class TextLaw : public Law {
     bool younger_than_its_grace(const Found& found, const Command& command, const History& history,
                                 SteadyTime issued, Millis age) const;
 
-    bool goes_on(const policy::Rule& rule, const Command& command) const;
+    bool goes_on(const policy::Policy& policy, const policy::Rule& rule,
+                 const Command& command) const;
     /// What a list ended is written by no rule as long as it stays so.
     bool left_alone(const naive::Judged& judged, const std::string& subject) const;
 

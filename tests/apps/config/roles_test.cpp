@@ -369,6 +369,71 @@ TEST_F(PolicyFiles, NothingActsOnWhatIsNotFoundAgain) {
     EXPECT_EQ(flaws_of(with(elsewhere, "namespace: batch", "namespace: jobs")), "(sound)");
 }
 
+/// Fields of a custom resource are set where no row has it.
+std::string setting(const std::string& set) {
+    return with(with(small("", "do: {update: pods, set: {" + set + "}}"), "{kind: pod, key: name}",
+                     "{kind: object, key: name, fields: {off: {boolean: spec.off}, "
+                     "code: {text: spec.token}}}"),
+                "{pods: one, rows: none}", "{pods: {one: {off: {not: true}}}, rows: none}");
+}
+
+TEST_F(PolicyFiles, WhatIsSetInObjectsNeedsAnExecutorThatMay) {
+    write("mine.yaml", setting("off: true"));
+    const auto by = [](const std::string& executors) {
+        return with(of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"), executors),
+                    "      kubeconfig: kube.yaml\n",
+                    "      kubeconfig: kube.yaml\n      resource: lab.example/v1/boxes\n");
+    };
+    EXPECT_EQ(
+        flaws_of(by("{}")),
+        "trueup.yaml:17: rules.stray.mode is enforce, and executors.update_object is missing; "
+        "write executors: {update_object: {sources: [workers]}}");
+    EXPECT_EQ(
+        flaws_of(by("{delete_object: {sources: [workers]}}")),
+        "trueup.yaml:17: rules.stray.mode is enforce, and executors.update_object is missing; "
+        "write executors: {update_object: {sources: [workers]}}");
+    EXPECT_EQ(flaws_of(by("{update_object: {sources: [workers]}}")), "(sound)");
+    EXPECT_EQ(flaws_of(by("{update_object: {sources: [workers]}, delete_object: {sources: "
+                          "[workers]}}")),
+              "(sound)");
+    EXPECT_EQ(flaws_of(by("{update_object: {sources: [workers], kubeconfig: other.yaml}, "
+                          "delete_object: {sources: [workers]}}")),
+              "trueup.yaml:18: executors.update_object.sources names 'workers', which line 18 acts "
+              "on as another account; write the same kubeconfig and context in both");
+    EXPECT_EQ(flaws_of(by("{update_object: [{sources: [workers]}, {sources: [workers]}], "
+                          "delete_object: {sources: [workers]}}")),
+              "trueup.yaml:18: executors.update_object[1].sources names 'workers', which line 18 "
+              "acts on already; leave one out");
+    EXPECT_EQ(flaws_of(with(by("{update_object: {sources: [workers]}}"),
+                            "      selector: role=worker\n", "")),
+              "trueup.yaml:16: policies[0].rules relaxes stray.no_selector: it updates boxes "
+              "because of what is not there, and their source selects nothing, so that every one "
+              "of the namespace is a candidate; add acknowledge: [stray.no_selector] if this is "
+              "intended");
+}
+
+TEST_F(PolicyFiles, NeitherASecretNorABrakeNorASelectionIsSet) {
+    const std::string config =
+        with(of(kMine + std::string("    rules: {stray: {mode: observe}}\n")),
+             "      kubeconfig: kube.yaml\n",
+             "      kubeconfig: kube.yaml\n      resource: lab.example/v1/boxes\n");
+    const std::string where = "trueup.yaml:15: policies[0].file sets ";
+    write("mine.yaml", setting("off: true, code: x"));
+    EXPECT_EQ(flaws_of(config), where +
+                                    "spec.token of pods in stray, which looks like a secret, and "
+                                    "would stand in commands; set another one");
+    write("mine.yaml", setting("off: true, label.role: x"));
+    EXPECT_EQ(flaws_of(config), where +
+                                    "label.role of pods in stray, by which source workers selects "
+                                    "its objects; set another one");
+    write("mine.yaml", setting("off: true, annotation.trueup.io/hold: x"));
+    EXPECT_EQ(flaws_of(config), where +
+                                    "annotation.trueup.io/hold of pods in stray, by which source "
+                                    "workers knows a hold; set another one");
+    write("mine.yaml", setting("off: true, label.worker-role: x"));
+    EXPECT_EQ(flaws_of(config), "(sound)");
+}
+
 // Symptom (§16, K irreversible and no_selector): a volume was deleted by a rule in enforce, from a
 // source that selected nothing, and no word was said of either.
 TEST_F(PolicyFiles, WhatDoesNotComeBackAndWhatNobodySelectedIsAcknowledged) {

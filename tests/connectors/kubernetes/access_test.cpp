@@ -273,6 +273,27 @@ TEST(KubernetesPaths, ADeleteHasAGracePeriodOnlyWhereOneIsGiven) {
     }
 }
 
+TEST(KubernetesPaths, APatchAlwaysCarriesBothPreconditions) {
+    ports::PatchObject request;
+    request.resource = {"/apis/lab.example/v1", "space", "boxes"};
+    request.name = "b1";
+    request.uid = "u1";
+    request.resource_version = "7";
+    request.sets = {{{"spec", "limits", "cpu"}, "2", true},
+                    {{"metadata", "labels", "a.b/c"}, "x\"y", false},
+                    {{"spec", "limits", "memory"}, std::nullopt, false},
+                    {{"data"}, "true", false},
+                    {{"metadata", "uid"}, "u2", false}};
+    EXPECT_EQ(connectors::patch_path(request),
+              "/apis/lab.example/v1/namespaces/space/boxes/b1?fieldManager=trueup");
+    EXPECT_EQ(connectors::patch_body(request),
+              R"({"data":"true","metadata":{"labels":{"a.b/c":"x\"y"},"resourceVersion":"7",)"
+              R"("uid":"u1"},"spec":{"limits":{"cpu":2,"memory":null}}})");
+    request.subresource = "status";
+    EXPECT_EQ(connectors::patch_path(request),
+              "/apis/lab.example/v1/namespaces/space/boxes/b1/status?fieldManager=trueup");
+}
+
 /// Answers each call of the check by a function of its kind; time passes with each poll.
 class Answering final : public ports::Cluster, public ports::Clock {
   public:
@@ -292,6 +313,7 @@ class Answering final : public ports::Cluster, public ports::Clock {
         script_(fake_, fake_.asked().back());
     }
     void erase(ports::CallId, const ports::DeleteObject&) override {}
+    void patch(ports::CallId, const ports::PatchObject&) override {}
     void cancel(ports::CallId call) override { fake_.cancel(call); }
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override {
         now_ += max_wait;

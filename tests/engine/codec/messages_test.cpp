@@ -131,7 +131,7 @@ TEST(CommandCodec, RefusesWhatItDoesNotUnderstandInFull) {
     EXPECT_TRUE(no([](C& m) { m.clear_target(); }));
     EXPECT_TRUE(no([](C& m) { m.mutable_target()->clear_object_id(); }));
     EXPECT_TRUE(no([](C& m) { m.clear_action(); }));
-    EXPECT_TRUE(no([](C& m) { m.mutable_action()->set_kind(v1::Action::Kind(9)); }));
+    EXPECT_TRUE(no([](C& m) { m.mutable_action()->set_kind(v1::Action::Kind(99)); }));
     EXPECT_TRUE(no([](C& m) { m.mutable_action()->mutable_sets(0)->clear_column(); }));
     EXPECT_TRUE(no([](C& m) { m.clear_read_set(); }));
     EXPECT_TRUE(no([](C& m) { m.mutable_read_set(1)->clear_kind(); }));

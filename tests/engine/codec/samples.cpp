@@ -75,7 +75,8 @@ Command command() {
     command.draft.action.grace_seconds = 30;
     command.draft.action.sets = {{"state", "failed"},
                                  {"pod_name", std::nullopt},
-                                 {"ended_at", "2023-11-14T22:13:22.000Z", true}};
+                                 {"ended_at", "2023-11-14T22:13:22.000Z", true},
+                                 {"spec.replicas", "3", false, true}};
     command.draft.read_set = {
         {Predicate::Kind::kExists, "pods", "0b0c7ab2-57a3", "", std::nullopt},
         {Predicate::Kind::kNone, "instances", "", "key", "graph-instance/wrapper-7f3a"},
