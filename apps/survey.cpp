@@ -197,7 +197,8 @@ class Judge {
     bool is_set(const SourceConfig& source, const std::string& path) const {
         return std::any_of(policy_.rules.begin(), policy_.rules.end(),
                            [&](const RuleSettings& rule) {
-                               return contains(writes_to(source, rule.rule).columns, path);
+                               return rule.mode != Mode::kOff &&
+                                      contains(writes_to(source, rule.rule).columns, path);
                            });
     }
 

@@ -176,9 +176,11 @@ StepResult UpdateObject::judge_write(Answer answer) {
     // The version, or the object itself, is another one by now; whoever was read has the word.
     // But a resource without the subresource says, too, that there is no such object.
     if (not_found(answer) && std::exchange(gone_to_the_patch_, true)) {
-        return StepResult::ended(
-            OutcomeKind::kFailed,
-            failure.reason + "; it is there, so that its resource may have no subresource status");
+        return StepResult::ended(OutcomeKind::kFailed,
+                                 failure.reason + "; it is there" +
+                                     (action().kind == Action::Kind::kUpdateStatus
+                                          ? ", so that its resource may have no subresource status"
+                                          : ", by who is read"));
     }
     if (answer.status == 409 || not_found(answer)) return StepResult::repeat(failure.reason);
     // A gateway's time-out, or a 404 that is not the server's word, does not say what was done.

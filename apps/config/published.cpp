@@ -176,12 +176,6 @@ bool looks_secret(const SourceConfig& source, const policy::Field& placed) {
            });
 }
 
-std::vector<std::string> rules_of(const PolicyConfig& policy) {
-    std::vector<std::string> names;
-    for (const policy::Rule& rule : policy.text->rules) names.push_back(rule.name);
-    return names;
-}
-
 /// Does the selector ask for this label? As a word of it: names of labels are words.
 bool selects_by(const std::string& selector, const std::string& key) {
     for (std::size_t at = 0; (at = selector.find(key, at)) != std::string::npos; ++at) {
@@ -226,7 +220,9 @@ void check_secrets(Section& section, const SourceConfig& source, const policy::R
 void check_written(Section& section, const SourceConfig& source, const policy::Role& role,
                    const PolicyConfig& policy) {
     const KubernetesSource& objects = *source.kubernetes();
-    for (const std::string& rule : rules_of(policy)) {
+    for (const RuleSettings& settings : policy.rules) {
+        const std::string& rule = settings.rule;
+        if (settings.mode == Mode::kOff) continue;
         for (const Writes& writes : writes_of(*policy.text, rule)) {
             if (writes.role != role.name) continue;
             for (const std::string& at : writes.columns) {

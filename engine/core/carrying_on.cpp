@@ -161,8 +161,9 @@ bool CarryingOn::passed(const Subject& subject, const PlanStep& step) const {
     if (!plays(ending.target_source)) return false;  // nobody says any more what it has
     if (!proven_past(ending.target_source, ending.settled)) return false;
     const Facet* target = shown(subject, ending.target_source, ending.target);
-    // What left the selector is none of ours, as for a deletion.
-    if (target == nullptr || !target->present() || out_of_scope(*target)) return true;
+    if (target == nullptr || !target->present()) return true;
+    // What left the selector is none of ours, as for a deletion. (A column may be called so, too.)
+    if (step.patches() && out_of_scope(*target)) return true;
     return has_values(*state_.plan, meta_.settings, step, subject, *target) || claims(*target).no();
 }
 

@@ -139,7 +139,9 @@ void PlanCompiler::begin_role(Role number) {
     for (const std::string& field : policy::fields_of(text.key)) claim.insert(field);
     // Executors ask for the selection and the uid by themselves, and the rest never changes.
     if (role.kubernetes()) {
-        for (const char* field : {"created", "in_scope", "scope", "uid"}) claim.erase(field);
+        for (const char* field : {"created", "in_scope", "scope", "uid"}) {
+            if (policy::find_field(text, field) == nullptr) claim.erase(field);
+        }
     }
     role.claim.assign(claim.begin(), claim.end());
 }

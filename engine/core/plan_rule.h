@@ -65,7 +65,9 @@ struct PlanStep {
     bool of_status = false;  ///< by the subresource
     std::optional<std::uint32_t> grace_period;
     /// Does it set fields of an object of Kubernetes?
-    bool patches() const { return !sets.empty() && !sets.front().place.empty(); }
+    bool patches() const {
+        return verb == policy::Verb::kUpdate && !sets.empty() && !sets.front().place.empty();
+    }
     /// Does it do to one thing what another one, a row, may not want?
     bool weighs() const { return policy::takes_away(verb) || patches(); }
     bool operator==(const PlanStep&) const = default;

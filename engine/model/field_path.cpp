@@ -73,6 +73,10 @@ Result<FieldPath> FieldPath::parse(std::string_view name, std::string_view text)
         if (!is_name(step.name)) return wrong();
         if (rest.starts_with('[') && !take_pick(rest, step)) return wrong();
         path.steps.push_back(std::move(step));
+        // One spelling of each, so that whoever asks which one it is need know no other.
+        const bool marks = path.steps.size() == 2 && path.steps[0].name == "metadata" &&
+                           (path.steps[1].name == "labels" || path.steps[1].name == "annotations");
+        if (marks && !rest.empty()) return wrong();
         if (rest.empty()) return path;
         if (!rest.starts_with('.') || path.steps.size() == kMostSteps) return wrong();
         rest.remove_prefix(1);

@@ -37,6 +37,25 @@ rules:
     do: [{delete: pods}, {update: boxes, set: {note: failed}}]
 )";
 
+/// Whatever the other rows of the name are.
+constexpr const char* kSome = R"(
+policy: lab
+language: 1
+roles:
+  boxes: {kind: object, key: name, fields: {note: {text: annotation.lab.example/note}}}
+  rows:
+    kind: row
+    key: box
+    live: {state: [UP, PAUSED]}
+    fields: {state: [UP, PAUSED, DOWN], box: text}
+rules:
+  paused_note:
+    finds: some row is paused, and its box has no note
+    acknowledge: [some_hides, open_words]
+    when: {rows: {some: {state: PAUSED}}, boxes: {one: {note: null}}}
+    do: {update: boxes, set: {note: paused}}
+)";
+
 std::string flaws(const std::string& story) {
     return flaws_of("0s known all\n100s quiet\n" + story, kLab);
 }
@@ -60,11 +79,23 @@ TEST(ObjectsSet, ByTheirPlacesAndOfThatVersion) {
 
 // Symptom (had it been taken): a second row needed the box that the first one wanted off.
 TEST(ObjectsSet, NotBesideAnotherRowThatMayBeLive) {
-    EXPECT_EQ(flaws("100s row w-1 pk=1 state=PAUSED\n"
-                    "100s row w-1 pk=2 state=UP\n"
-                    "100s boxes w-1 id=b\n"
-                    "300s quiet\n"
-                    "=> nothing\n"),
+    const auto beside = [](const std::string& state, const std::string& news) {
+        return flaws_of(
+            "0s known all\n100s quiet\n"
+            "100s row w-1 pk=1 state=PAUSED\n"
+            "100s row w-1 pk=2 state=" +
+                state +
+                "\n100s boxes w-1 id=b\n"
+                "109s quiet\n=> " +
+                news,
+            kSome);
+    };
+    EXPECT_EQ(beside("UP", "nothing\n"), "");
+    EXPECT_EQ(beside("unsent", "nothing\n"), "");
+    EXPECT_EQ(beside("DOWN",
+                     "100s suspected paused_note w-1 b: awaiting_progress\n"
+                     "=> 105s commanded paused_note w-1 b\n"
+                     "=> 105s update_object w-1 b set annotation.lab.example/note=paused\n"),
               "");
 }
 

@@ -48,7 +48,7 @@ TEST(FieldAt, OfAListIsTheOneElementThatIsMeant) {
 
 TEST(FieldAt, WhatIsNotThereIsToldFromWhatNobodyCanSay) {
     EXPECT_EQ(said("spec.color"), "(not there)");
-    EXPECT_EQ(said("metadata.labels.app"), "(not there)");
+    EXPECT_EQ(said("label.app"), "(not there)");
     EXPECT_EQ(said("spec.none"), "(not there)") << "null is how the API leaves a field out";
     EXPECT_EQ(said("spec.none.more"), "(not there)");
     EXPECT_EQ(said("spec.nested"), "(unreadable)");
@@ -92,8 +92,8 @@ TEST(FieldPath, IsNamesWithDotsAndPicksAndNothingElse) {
     for (const char* wrong :
          {"", ".", "spec.", ".spec", "spec..plan", "spec plan", "spec[0]", "spec[type=]",
           "spec[=Ready]", "spec[type=Ready", "spec[type=Ready]status", "spec[a=b][c=d].e",
-          "spec['plan']", "$.spec[?(@.a=='b')]", "metadata.annotations.a/b", "[type=Ready].a",
-          "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q"}) {
+          "spec['plan']", "$.spec[?(@.a=='b')]", "metadata.annotations.a/b", "metadata.labels.app",
+          "[type=Ready].a", "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q"}) {
         EXPECT_EQ(said(wrong), "(no path)") << wrong;
     }
     EXPECT_EQ(said(std::string(300, 'a')), "(no path)");
