@@ -157,7 +157,7 @@ std::vector<Assignment> assignments(const Plan& plan, const Settings& settings,
 
 Target written_to(const PlanRole& role, const std::string& source, const Facet& object,
                   std::string subject) {
-    if (!role.kubernetes()) return {source, object.object_id, subject, {}};
+    if (!role.kubernetes()) return {source, object.object_id, std::move(subject), {}};
     return {source, object.object_id, field_text(object, "name"), field_text(object, "namespace")};
 }
 

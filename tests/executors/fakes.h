@@ -148,7 +148,7 @@ class FakeCluster final : public ports::Cluster {
         std::string text;
         for (const auto& [name, value] : all) {
             text += text.empty() ? std::string(before) : ",";
-            text += '"' + name + "\":" + value;
+            text.append("\"").append(name).append("\":").append(value);
         }
         return text;
     }
