@@ -152,7 +152,8 @@ void ClusterPort::get(CallId call, const ports::GetObject& request) {
     }
 }
 
-Effect ClusterPort::attempt(const Asked& asked, const Act& act, StatusObject& refusal,
+template <typename Request>
+Effect ClusterPort::attempt(const Request& asked, const Act& act, StatusObject& refusal,
                             PodPtr& pod) {
     Effect effect;
     effect.wall_ms = act.wall_ms();
@@ -201,8 +202,7 @@ void ClusterPort::erase(CallId call, const ports::DeleteObject& request) {
     if (fails(call, Op::kDelete, lose_reply) || !served(call, request.resource)) return;
     StatusObject refusal;
     PodPtr pod;
-    Effect effect = attempt({request.resource, request.name, request.uid, request.resource_version},
-                            act, refusal, pod);
+    Effect effect = attempt(request, act, refusal, pod);
     effect.kind = Effect::Kind::kDelete;
     effect.grace_seconds = request.grace_period_seconds;
     if (effect.accepted) {
@@ -221,8 +221,7 @@ void ClusterPort::patch(CallId call, const ports::PatchObject& request) {
     if (fails(call, Op::kDelete, lose_reply) || !served(call, request.resource)) return;
     StatusObject refusal;
     PodPtr pod;
-    Effect effect = attempt({request.resource, request.name, request.uid, request.resource_version},
-                            act, refusal, pod);
+    Effect effect = attempt(request, act, refusal, pod);
     effect.kind = Effect::Kind::kPatch;
     for (const ports::PatchObject::Set& set : request.sets) {
         effect.sets.push_back({set.path.back(), set.value});

@@ -64,15 +64,9 @@ class ClusterPort final : public ports::Cluster {
     void list_snapshot(ports::CallId call, const ports::ListPage& request,
                        const ports::Selector& selector, std::optional<Failure::Kind> flaw)
         TRUEUP_REQUIRES(realm_->mutex);
-    /// The object that is meant, and as which.
-    struct Asked {
-        const ports::Resource& resource;
-        const std::string& name;
-        const std::string& uid;
-        const std::string& resource_version;
-    };
-    /// Is it there as it is meant? Then it is `pod`.
-    Effect attempt(const Asked& asked, const Act& act, StatusObject& refusal, PodPtr& pod)
+    /// Is the object there as it is meant by a DELETE or a PATCH? Then it is `pod`.
+    template <typename Request>
+    Effect attempt(const Request& asked, const Act& act, StatusObject& refusal, PodPtr& pod)
         TRUEUP_REQUIRES(realm_->mutex);
     static std::optional<Pod> patched(Pod pod, const ports::PatchObject& request);
     void answer_write(ports::CallId call, const Effect& effect, const PodPtr& pod,

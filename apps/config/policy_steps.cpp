@@ -3,6 +3,7 @@
 #include "apps/config/words.h"
 #include "engine/base/suggest.h"
 #include "engine/model/field_path.h"
+#include "engine/model/place.h"
 
 #include <fmt/format.h>
 
@@ -251,7 +252,7 @@ void StepReader::check_places(const Tree& tree, const policy::Step& step, const 
         const std::string where = path + ".set." + set.field;
         const policy::Field* field = policy::find_field(role, set.field);
         const bool placed = field != nullptr && !field->path.empty();
-        const std::string at = placed ? field->path : set.field;
+        const std::string& at = policy::place_of(role, set.field);
         const bool marked = at.starts_with("label.") || at.starts_with("annotation.");
         if (!placed && !marked) {
             terms_.flaw(tree.line,

@@ -2,6 +2,7 @@
 // they do to whom.
 #include "apps/config/policy_settings.h"
 #include "apps/config/words.h"
+#include "engine/model/place.h"
 #include "policies/shipped.h"
 
 #include <fmt/format.h>
@@ -69,9 +70,7 @@ void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& 
     }
     Writes& writes = writes_to(step.role, kind);
     for (const policy::Assigned& set : step.sets) {
-        const policy::Field* field = policy::find_field(*role, set.field);
-        const bool placed = field != nullptr && !field->path.empty();
-        add_once(writes.columns, placed ? field->path : set.field);
+        add_once(writes.columns, policy::place_of(*role, set.field));
     }
     if (step.verb == policy::Verb::kUpdate && policy::in_kubernetes(role->kind)) {
         add_once(writes.patches, step.subresource);

@@ -1,6 +1,7 @@
 // The steps of a plan's rules: what is to be done, and whether anything in this build can do it.
 #include "engine/core/bytes.h"
 #include "engine/core/plan_compiler.h"
+#include "engine/model/place.h"
 
 #include <algorithm>
 #include <utility>
@@ -126,7 +127,7 @@ PlanAssigned PlanCompiler::planned(const policy::Role* role, const policy::Assig
         assigned.boolean = role->kind == policy::Kind::kRow && type == Type::kBoolean;
         return assigned;
     }
-    assigned.place = field != nullptr && !field->path.empty() ? field->path : set.field;
+    assigned.place = policy::place_of(*role, set.field);
     assigned.bare = set.value && (type == Type::kBoolean || type == Type::kNumber);
     return assigned;
 }

@@ -4,6 +4,7 @@
 #include "engine/core/rule_text.h"
 #include "engine/model/object.h"
 #include "engine/model/object_builder.h"
+#include "engine/model/place.h"
 #include "sandbox/json.h"
 #include "simulation/instances.h"
 #include "simulation/scheduler.h"
@@ -167,10 +168,8 @@ std::vector<Assignment> sets_of(const policy::Policy& policy, const policy::Step
                                 const std::string& subject) {
     std::vector<Assignment> sets;
     for (const policy::Assigned& set : step.sets) {
-        const policy::Field* field = policy::find_field(role(policy, step.role.c_str()), set.field);
-        const bool placed = field != nullptr && !field->path.empty();
         Assignment& made = sets.emplace_back();
-        made.column = placed ? field->path : set.field;
+        made.column = policy::place_of(role(policy, step.role.c_str()), set.field);
         if (!set.value) continue;
         made.value.emplace();
         for (const policy::Piece& piece : *set.value) {
