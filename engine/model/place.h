@@ -2,7 +2,7 @@
 // check what is set there, who plan it, and who hold it against what was done.
 #pragma once
 
-#include "engine/model/role.h"
+#include "engine/model/rule.h"
 
 #include <string>
 
