@@ -30,11 +30,78 @@ bool nothing_is_true(const policy::Role& role, std::string_view field, Op op) {
     return declared != nullptr && declared->required;
 }
 
-Certainty of_text(const policy::Test& test, const policy::Text& text) {
+/// The parts between the stars, each where it first is behind the one before; the last at the end.
+bool matches(std::string_view text, std::string_view pattern) {
+    const std::size_t star = pattern.find('*');
+    if (star == std::string_view::npos) return text == pattern;
+    if (!text.starts_with(pattern.substr(0, star))) return false;
+    text.remove_prefix(star);
+    pattern.remove_prefix(star + 1);
+    for (std::size_t next = 0; (next = pattern.find('*')) != std::string_view::npos;) {
+        const std::string_view part = pattern.substr(0, next);
+        const std::size_t at = text.find(part);
+        if (at == std::string_view::npos) return false;
+        text.remove_prefix(at + part.size());
+        pattern.remove_prefix(next + 1);
+    }
+    return text.ends_with(pattern);
+}
+
+/// What every text of that kind begins with.
+std::string beginning(const policy::Text& text) {
+    const bool literal = text.front().kind == policy::Piece::Kind::kLiteral;
+    return literal ? text.front().literal : std::string();
+}
+
+/// Could the text be just that?
+bool may_be(const policy::Text& text, std::string_view constant) {
+    if (!constant.starts_with(beginning(text))) return false;
+    std::string pattern;
+    for (const policy::Piece& piece : text) {
+        // A star in a literal would match too much: then it may be.
+        pattern += piece.kind == policy::Piece::Kind::kLiteral ? piece.literal : "*";
+    }
+    return matches(constant, pattern);
+}
+
+/// Is it of no few words, so that it is hardly ever one of those that are asked for?
+bool is_open(const policy::Policy& policy, const policy::Role& role, std::string_view field,
+             const ValueClass& value) {
+    const policy::Field* into = policy::find_field(role, field);
+    const bool closed =
+        into != nullptr && (!into->words.empty() || into->type == policy::Field::Type::kBoolean);
+    if (closed || value.pinned) return false;
+    return std::any_of(value.text.begin(), value.text.end(), [&](const policy::Piece& piece) {
+        if (piece.kind != policy::Piece::Kind::kField) {
+            return piece.kind != policy::Piece::Kind::kLiteral;
+        }
+        const policy::Role* of = policy::find_role(policy, piece.field.role);
+        const policy::Field* from =
+            of == nullptr ? nullptr : policy::find_field(*of, piece.field.field);
+        return from == nullptr ||
+               (from->words.empty() && from->type != policy::Field::Type::kBoolean);
+    });
+}
+
+Certainty of_text(const policy::Policy& policy, const policy::Test& test, const policy::Role& role,
+                  const ValueClass& value) {
+    const policy::Text& text = value.text;
     if (test.op == Op::kSet) return Certainty::kYes;
     const bool one = text.size() == 1 && text.front().kind == policy::Piece::Kind::kField;
     if (test.op == Op::kSame && one && text.front().field == test.other) return Certainty::kYes;
-    return Certainty::kFree;
+    if (test.op == Op::kIn) {
+        const bool any = std::any_of(test.values.begin(), test.values.end(),
+                                     [&](const std::string& each) { return may_be(text, each); });
+        return any && !is_open(policy, role, test.field, value) ? Certainty::kFree : Certainty::kNo;
+    }
+    if (test.op != Op::kStarts && test.op != Op::kLike) return Certainty::kFree;
+    const std::string& asked = test.values.front();
+    const std::string prefix = asked.substr(0, asked.find('*'));
+    const std::string begins = beginning(text);
+    if (test.op == Op::kStarts && begins.starts_with(prefix)) return Certainty::kYes;
+    if (begins.starts_with(prefix)) return Certainty::kFree;
+    const bool may = prefix.starts_with(begins) && !is_open(policy, role, test.field, value);
+    return may ? Certainty::kFree : Certainty::kNo;
 }
 
 bool compares(const policy::Test& test) {
@@ -61,23 +128,6 @@ std::optional<std::int64_t> number(const std::string& text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return value;
-}
-
-/// The parts between the stars, each where it first is behind the one before; the last at the end.
-bool matches(std::string_view text, std::string_view pattern) {
-    const std::size_t star = pattern.find('*');
-    if (star == std::string_view::npos) return text == pattern;
-    if (!text.starts_with(pattern.substr(0, star))) return false;
-    text.remove_prefix(star);
-    pattern.remove_prefix(star + 1);
-    for (std::size_t next = 0; (next = pattern.find('*')) != std::string_view::npos;) {
-        const std::string_view part = pattern.substr(0, next);
-        const std::size_t at = text.find(part);
-        if (at == std::string_view::npos) return false;
-        text.remove_prefix(at + part.size());
-        pattern.remove_prefix(next + 1);
-    }
-    return text.ends_with(pattern);
 }
 
 /// Of a value that is there, by constants.
@@ -149,7 +199,7 @@ Certainty of_leaf(const policy::Policy& policy, const policy::Test& test, const 
         if (named == nullptr) return Certainty::kFree;
         plain = by_itself(*named) ? of_named(policy, *named, values) : told(values, name_of(test));
     } else if (found != values.end() && found->second.kind == ValueClass::Kind::kText) {
-        plain = of_text(test, found->second.text);
+        plain = of_text(policy, test, role, found->second);
     } else if (found != values.end() && found->second.kind == ValueClass::Kind::kNull) {
         if (nothing_is_true(role, test.field, test.op)) return Certainty::kNo;
         plain = Certainty::kNo;

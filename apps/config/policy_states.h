@@ -24,8 +24,9 @@ constexpr Certainty opposite(Certainty certainty) {
 struct ValueClass {
     enum class Kind : unsigned char { kConstant, kOther, kNull, kText };
     Kind kind = Kind::kOther;  ///< kOther: a value that no constant names
-    std::string constant;
-    policy::Text text;  ///< of kText: what a step made it of
+    std::string constant = {};
+    policy::Text text = {};  ///< of kText: what a step made it of
+    bool pinned = false;     ///< of kText: some field in it was asked for one value
     bool operator==(const ValueClass&) const = default;
 };
 using Values = std::map<std::string, ValueClass>;

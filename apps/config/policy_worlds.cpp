@@ -47,6 +47,17 @@ void forget_compared(World& world, const std::string& role, const std::string& f
     }
 }
 
+/// Is some field of the text one that is known to be a constant in that world?
+bool pins(const World& world, const policy::Text& text) {
+    return std::any_of(text.begin(), text.end(), [&](const policy::Piece& piece) {
+        if (piece.kind != policy::Piece::Kind::kField) return false;
+        const auto object = world.find(piece.field.role);
+        if (object == world.end()) return false;
+        const auto value = object->second.find(piece.field.field);
+        return value != object->second.end() && value->second.kind == ValueClass::Kind::kConstant;
+    });
+}
+
 }  // namespace
 
 Certainty certainty(const policy::Policy& policy, const policy::Case& found, const World& world) {
@@ -92,7 +103,7 @@ World after(const policy::Case& done, World world) {
             } else if (literal) {
                 value = {ValueClass::Kind::kConstant, set.value->front().literal, {}};
             } else {
-                value = {ValueClass::Kind::kText, {}, *set.value};
+                value = {ValueClass::Kind::kText, {}, *set.value, pins(world, *set.value)};
             }
             forget_compared(world, step.role, set.field);
             world[step.role][set.field] = std::move(value);
