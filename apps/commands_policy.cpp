@@ -6,7 +6,7 @@ namespace trueup::apps {
 
 Policies add_policy(CLI::App& app, Options& options) {
     CLI::App* policy =
-        app.add_subcommand("policy", "Check, show, test, enable and disable policies");
+        app.add_subcommand("policy", "Write, check, show, test, enable and disable policies");
     policy->require_subcommand(1);
     CLI::App* check = policy->add_subcommand(
         "check", "Report what is wrong with policy files, and what to write instead");
@@ -23,12 +23,74 @@ Policies add_policy(CLI::App& app, Options& options) {
          "trueup policy check --hash -c trueup.yaml"});
     CLI::App* show = policy->add_subcommand(
         "show", "Show a policy as a truth table: what it finds, what it does, and when");
-    show->add_option("POLICY", options.policy.policy, "Name of a shipped policy, or a file")
-        ->required();
+    show->add_option("POLICY", options.policy.policy,
+                     "Name of a shipped policy, or a file; with --rbac of one of the "
+                     "configuration (default: all of them)");
+    show->add_flag("--rbac", options.policy.rbac,
+                   "Print the rights that the configuration takes in Kubernetes, for `kubectl "
+                   "apply -f -`");
+    show->add_option("--service-account", options.policy.account,
+                     "Who gets them, as NAMESPACE/NAME (default trueup/trueup)");
+    add_config(*show, options.policy.config,
+               "With --rbac: the configuration (default: $TRUEUP_CONFIG)");
     add_output(*show, options.policy.format);
     add_examples(*show, "0 shown, 2 there is no such policy",
-                 {"trueup policy show graph-instances", "trueup policy show my-policy.yaml"});
+                 {"trueup policy show graph-instances", "trueup policy show my-policy.yaml",
+                  "trueup policy show --rbac -c trueup.yaml | kubectl apply -f -"});
     return {{check, run_policy_check}, {show, run_policy_show}};
+}
+
+CLI::App* add_policy_new(CLI::App& app, Options& options) {
+    PolicyNewOptions& o = options.policy_new;
+    CLI::App* command = app.get_subcommand("policy")->add_subcommand(
+        "new",
+        "Look at a table and at objects of Kubernetes, and write a policy, its stories and "
+        "a configuration for them");
+    command->add_option("NAME", o.name, "Name of the policy, as workers")->required();
+    command->add_option("--table", o.table,
+                        "Table with one row for each object, as public.workers");
+    command->add_option("--conninfo-env", o.conninfo_env,
+                        "Environment variable with the connection string of its database (default "
+                        "TRUEUP_DATABASE)");
+    command->add_option("--conninfo-file", o.conninfo_file, "File with the connection string");
+    command->add_option("--namespace", o.name_space, "Namespace of the objects");
+    command->add_flag("--all-namespaces", o.all_namespaces,
+                      "Objects of every namespace, or of a resource that has none");
+    command->add_option("--resource", o.resource,
+                        "Resource, as v1/services or apps/v1/deployments (default pods)");
+    command->add_option("--selector", o.selector, "Label selector of the objects, as role=worker");
+    command->add_option("--kubeconfig", o.kubeconfig,
+                        "Kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod's own "
+                        "service account)");
+    command->add_option("--context", o.context, "Context of the kubeconfig");
+    command->add_option("--key", o.key,
+                        "Column or expression that names a row's object (default: the column that "
+                        "names most of those that are there)");
+    command->add_option("--state", o.state,
+                        "Column that says what a row's object should be (default: the only one "
+                        "with few words, or state, status or phase)");
+    command
+        ->add_option("--live", o.live,
+                     "Words of it whose row should have an object (default: those of which most "
+                     "rows have one)")
+        ->delimiter(',');
+    command->add_option("--dead", o.dead,
+                        "Word that a row gets whose object is gone; the object of such a row is "
+                        "deleted (default: the rules only report)");
+    command->add_option("--into", o.into, "Folder for the files (default: this one)");
+    command->add_option("--service-account", o.account,
+                        "Whose rights are written, as NAMESPACE/NAME (default trueup/trueup)");
+    add_output(*command, o.format);
+    add_examples(
+        *command,
+        "0 written, 1 a source did not answer, 2 something is missing or wrong; asks for what is "
+        "missing if it runs on a terminal",
+        {"trueup policy new workers --table public.workers --namespace jobs --selector role=worker",
+         "trueup policy new workers --table public.workers --namespace jobs --selector "
+         "role=worker --dead DEAD --into deploy/",
+         "trueup policy new boxes --resource example.org/v1/boxes --namespace jobs --table "
+         "public.boxes --key \"'box-' || id\""});
+    return command;
 }
 
 CLI::App* add_policy_test(CLI::App& app, Options& options) {

@@ -27,6 +27,7 @@ struct Commands {
     const CLI::App* check;
     const CLI::App* plan;
     apps::Policies policy;
+    const CLI::App* policy_new;
     const CLI::App* policy_test;
     apps::Enablings enabling;
     const CLI::App* source_drop;
@@ -43,6 +44,7 @@ Commands add_commands(CLI::App& app, apps::Options& options) {
     all.check = apps::add_check(app, options);
     all.plan = apps::add_plan(app, options);
     all.policy = apps::add_policy(app, options);
+    all.policy_new = apps::add_policy_new(app, options);
     all.policy_test = apps::add_policy_test(app, options);
     all.enabling = apps::add_enabling(*app.get_subcommand("policy"), options);
     all.source_drop = apps::add_source(app, options);
@@ -67,6 +69,7 @@ int run_command(const Commands& all, apps::Options& options, apps::StopSignal& s
     for (const auto& [command, run_policy] : all.policy) {
         if (command->parsed()) return run_policy(options.policy);
     }
+    if (all.policy_new->parsed()) return apps::run_policy_new(options.policy_new, stop);
     if (all.policy_test->parsed()) return apps::run_policy_test(options.policy_test, stop);
     for (const auto& [command, run_enabling] : all.enabling) {
         if (command->parsed()) return run_enabling(options.enable);

@@ -6,6 +6,7 @@
 #include "apps/policy_needs.h"
 #include "apps/policy_stories.h"
 #include "apps/policy_test.h"
+#include "apps/rbac.h"
 #include "engine/base/suggest.h"
 #include "engine/codec/policy_codec.h"
 #include "engine/core/plan.h"
@@ -215,7 +216,55 @@ int run_policy_check(const PolicyOptions& options) {
     return sound ? 0 : 2;
 }
 
+namespace {
+
+/// The rights of a configuration in Kubernetes, of one policy or of all.
+int print_rbac(const PolicyOptions& options) {
+    if (options.config.empty()) {
+        fmt::print(stderr,
+                   "trueup: --rbac is of a configuration, which says where the sources look: write "
+                   "--rbac -c trueup.yaml\n");
+        return 2;
+    }
+    const auto account = parse_account(options.account);
+    if (!account) {
+        fmt::print(stderr, "trueup: --service-account '{}' is none; write NAMESPACE/NAME\n",
+                   options.account);
+        return 2;
+    }
+    const Result<config::Config> config = config::load_config(options.config);
+    if (!config) {
+        fmt::print(stderr, "{}\n", config.error().what);
+        return 2;
+    }
+    config::Config meant = *config;
+    std::vector<std::string> names;
+    for (const config::PolicyConfig& each : config->policies) names.push_back(each.name);
+    for (const config::Config& each : config::of_each_policy(*config)) {
+        if (each.policies.front().name == options.policy) meant = each;
+    }
+    if (!options.policy.empty() && meant.policies.front().name != options.policy) {
+        fmt::print(stderr, "trueup: {} has no policy '{}'; {}\n", options.config, options.policy,
+                   did_you_mean(options.policy, names));
+        return 2;
+    }
+    const std::string text = rbac_of(meant, *account);
+    if (options.format == OutputFormat::kJson) {
+        fmt::print("{}\n", nlohmann::json{{"kind", "policy_rbac"}, {"yaml", text}}.dump());
+    } else {
+        fmt::print("{}", text.empty() ? "# nothing: no source is in Kubernetes\n" : text);
+    }
+    return 0;
+}
+
+}  // namespace
+
 int run_policy_show(const PolicyOptions& options) {
+    if (options.rbac) return print_rbac(options);
+    if (options.policy.empty()) {
+        fmt::print(stderr, "trueup: which one? write the name of a shipped policy, or a file\n");
+        return 2;
+    }
     Shared<policy::Policy> policy = policies::shipped(options.policy);
     if (!policy && options.policy.find_first_of("./") == std::string::npos) {
         fmt::print(stderr, "trueup: '{}' is neither a shipped policy nor a file; {}\n",

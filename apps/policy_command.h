@@ -12,7 +12,9 @@ struct PolicyOptions {
     std::vector<std::string> files;  ///< of check
     std::string policy;              ///< of show: a shipped one's name, or a file
     bool hash = false;               ///< of check: prints what the rules of `config` mean
-    std::string config;              ///< of check: where they would run; with `hash`: whose rules
+    std::string config;  ///< of check: where they would run; with `hash` or `rbac`: whose rules
+    bool rbac = false;   ///< of show: prints the rights that `config` takes in Kubernetes
+    std::string account = "trueup/trueup";  ///< the service account that gets them
     OutputFormat format = OutputFormat::kText;
 };
 

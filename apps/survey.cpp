@@ -1,5 +1,6 @@
 #include "apps/survey.h"
 
+#include "apps/noun.h"
 #include "connectors/postgres/settings.h"
 #include "engine/base/check.h"
 #include "engine/model/object.h"
@@ -30,12 +31,7 @@ std::string counted(std::uint64_t count, const std::string& what) {
 
 /// `pod`, `service`: one object of what the source watches.
 std::string noun_of(const SourceConfig& source) {
-    if (source.kubernetes() == nullptr) return "row";
-    std::string noun = source.kubernetes()->resource.plural;
-    const bool long_ending = noun.ends_with("sses") || noun.ends_with("xes");
-    if (noun.ends_with("ies")) return noun.substr(0, noun.size() - 3) + 'y';
-    if (noun.size() > 1 && noun.back() == 's') noun.resize(noun.size() - (long_ending ? 2 : 1));
-    return noun;
+    return source.kubernetes() == nullptr ? "row" : one_of(source.kubernetes()->resource.plural);
 }
 
 /// What a source has, in a few words: `15 rows, 12 live (failed 3, running 12)`.

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -81,6 +83,12 @@ struct SourceConfig {
     const PostgresSource* postgres() const { return std::get_if<PostgresSource>(&world); }
     Topic topic() const;
 };
+
+/// `pods`, `v1/services` or `group/version/plural`, as the key `resource` has it, without a
+/// namespace.
+std::optional<ports::Resource> parse_resource(std::string_view text);
+/// `schema.table`, or a table of `public`.
+std::optional<ports::Table> parse_table(std::string_view text);
 
 /// The connection string itself, from the file or the environment where the source says so; reading
 /// it anew each time lets a password be changed. Holds secrets: never logged.

@@ -35,24 +35,42 @@ std::vector<std::string> split(std::string_view text, char at) {
     return parts;
 }
 
-void read_collection(Section& section, ports::Resource& resource) {
-    const std::string text = section.text("resource", "pods");
+}  // namespace
+
+std::optional<ports::Resource> parse_resource(std::string_view text) {
     const std::vector<std::string> parts = split(text, '/');
     const bool sound = std::all_of(parts.begin(), parts.end(),
                                    [](const std::string& part) { return only(part, "-."); });
-    if (text == "pods" || text == "v1/pods") {
-        resource.plural = "pods";
-    } else if (sound && parts.size() == 2 && parts[0] == "v1") {
-        resource.plural = parts[1];
-    } else if (sound && parts.size() == 3) {
-        resource.api_path = fmt::format("/apis/{}/{}", parts[0], parts[1]);
-        resource.plural = parts[2];
-    } else {
-        section.problem("resource",
-                        fmt::format("is '{}'; write pods, v1/nodes for another one of the core, or "
-                                    "group/version/plural, as in apps/v1/deployments",
-                                    text));
+    ports::Resource resource;
+    if (text == "pods" || text == "v1/pods") return resource;
+    if (!sound || parts.size() < 2 || parts.size() > 3) return std::nullopt;
+    if (parts.size() == 2 && parts[0] != "v1") return std::nullopt;
+    if (parts.size() == 3) resource.api_path = fmt::format("/apis/{}/{}", parts[0], parts[1]);
+    resource.plural = parts.back();
+    return resource;
+}
+
+std::optional<ports::Table> parse_table(std::string_view text) {
+    const std::vector<std::string> parts = split(text, '.');
+    if (parts.size() > 2 || parts.front().empty() || parts.back().empty()) return std::nullopt;
+    ports::Table table;
+    if (parts.size() == 2) table.schema = parts[0];
+    table.name = parts.back();
+    return table;
+}
+
+namespace {
+
+void read_collection(Section& section, ports::Resource& resource) {
+    const std::string text = section.text("resource", "pods");
+    if (const auto read = parse_resource(text)) {
+        resource = *read;
+        return;
     }
+    section.problem("resource",
+                    fmt::format("is '{}'; write pods, v1/nodes for another one of the core, or "
+                                "group/version/plural, as in apps/v1/deployments",
+                                text));
 }
 
 void read_namespace(Section& section, ports::Resource& resource) {
@@ -143,14 +161,12 @@ KubernetesSource read_kubernetes(Section section, const std::string& folder) {
 void read_table(Section& section, ports::Table& table) {
     if (!section.require("table", "table: public.instances")) return;
     const std::string text = section.text("table");
-    const std::vector<std::string> parts = split(text, '.');
-    if (parts.size() > 2 || parts.front().empty() || parts.back().empty()) {
-        section.problem("table",
-                        fmt::format("is '{}'; write schema.table, as in public.instances", text));
+    if (const auto read = parse_table(text)) {
+        table = *read;
         return;
     }
-    if (parts.size() == 2) table.schema = parts[0];
-    table.name = parts.back();
+    section.problem("table",
+                    fmt::format("is '{}'; write schema.table, as in public.instances", text));
 }
 
 void read_slot(Section& section, const std::string& name, PostgresSource& source) {

@@ -23,12 +23,12 @@ class Engine:
     """One `trueup up` (or another process), started anew as often as wished; its events are kept over
     all starts."""
 
-    def __init__(self, config, state_dir, *flags, part="up", name="engine"):
+    def __init__(self, config, state_dir, *flags, part="up", name="engine", enabled=True):
         self.state_dir = state_dir
         self._config = config
         self.events = []  # the feed, in order
         # Nobody is here to look at what rules would do.
-        looks = ["--enable-all"] if part in ("up", "engine") else []
+        looks = ["--enable-all"] if enabled and part in ("up", "engine") else []
         self._command = [binary(), part, "-c", config, "-o", "json", *looks, *flags]
         self._log = os.path.join(os.path.dirname(config), f"{name}.log")
         self._heard = threading.Condition()

@@ -37,12 +37,13 @@ class Kube:
         return context
 
     def call(self, method, path, body=None, content_type="application/json"):
-        """One request; returns the parsed answer or raises KubeError or OSError."""
+        """One request; returns the parsed answer or raises KubeError or OSError. A body that is a text
+        is sent as it is."""
         connection = http.client.HTTPSConnection(
             self._host, self._port, context=self._tls(), timeout=20
         )
         try:
-            data = None if body is None else json.dumps(body)
+            data = body if body is None or isinstance(body, str) else json.dumps(body)
             connection.request(method, path, data, {"Content-Type": content_type})
             answer = connection.getresponse()
             text = answer.read().decode()

@@ -116,8 +116,8 @@ class Scenario(unittest.TestCase):
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def make_engine(self, *flags):
-        engine = Engine(self.config, self.state_dir, *flags)
+    def make_engine(self, *flags, enabled=True):
+        engine = Engine(self.config, self.state_dir, *flags, enabled=enabled)
         self.addCleanup(engine.close)
         return engine
 

@@ -1,0 +1,121 @@
+// Proves apps/rbac.h: the rights that are printed are those that the configuration takes, for each
+// account and namespace.
+#include "apps/rbac.h"
+
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+namespace trueup::apps {
+namespace {
+
+std::string rights(const Result<config::Config>& config) {
+    EXPECT_TRUE(config) << config.error().what;
+    return config ? rbac_of(*config, {"ops", "trueup"}) : "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(Rbac, IsWhatTheExampleTakesAndNoMore) {
+    const std::string text = rights(config::load_config(TRUEUP_EXAMPLES "/graph-instances.yaml"));
+    EXPECT_EQ(text,
+              "apiVersion: rbac.authorization.k8s.io/v1\n"
+              "kind: Role\n"
+              "metadata: {name: trueup-graph, namespace: graph}\n"
+              "rules:\n"
+              "  - {apiGroups: [\"\"], resources: [namespaces], verbs: [get]}\n"
+              "  - {apiGroups: [\"\"], resources: [pods], verbs: [delete, get, list, watch]}\n"
+              "  - {apiGroups: [\"\"], resources: [services], verbs: [delete, get, list, watch]}\n"
+              "  - {apiGroups: [networking.k8s.io], resources: [ingresses], verbs: [delete, get, "
+              "list, watch]}\n"
+              "---\n"
+              "apiVersion: rbac.authorization.k8s.io/v1\n"
+              "kind: RoleBinding\n"
+              "metadata: {name: trueup-graph, namespace: graph}\n"
+              "subjects:\n"
+              "  - {kind: ServiceAccount, name: trueup, namespace: ops}\n"
+              "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: trueup-graph}\n");
+}
+
+constexpr const char* kPolicy = R"(policy: boxes
+language: 1
+subject: a box
+roles:
+  boxes: {kind: object, key: name, fields: {told: {words: [busy, idle], text: status.told}, plan: {text: spec.plan}}}
+  rows: {kind: row, key: box, fields: {box: text, plan: text}}
+rules:
+  untold:
+    finds: box whose status does not say busy
+    when: {boxes: {one: {told: idle}}, rows: one}
+    do: {update: boxes, subresource: status, set: {told: busy}}
+  drift:
+    finds: box of another plan
+    when: {boxes: {one: {plan: {not: {same_as: rows.plan}}}}, rows: one}
+    do: {update: boxes, set: {plan: "{rows.plan}"}}
+)";
+
+constexpr const char* kConfig = R"(version: 1
+bus: {embedded: {}}
+state_dir: ./state
+sources:
+  boxes:
+    kubernetes: {in_cluster: true, all_namespaces: true, resource: example.org/v1/boxes}
+  rows:
+    postgres: {conninfo_env: DB, table: public.boxes}
+policies:
+  - name: boxes
+    file: boxes.yaml
+    roles: {boxes: boxes, rows: rows}
+    rules: {untold: {mode: observe}, drift: {mode: "off"}}
+executors:
+  update_object: {sources: [boxes]WRITER}
+)";
+
+class RbacOf : public ::testing::Test {
+  protected:
+    std::string of(std::string config, const std::string& writer) {
+        std::ofstream(dir / "boxes.yaml") << kPolicy;
+        config.replace(config.find("WRITER"), 6, writer);
+        return rights(config::parse_config(config, dir / "trueup.yaml"));
+    }
+    trueup::testing::TempDir dir;
+};
+
+TEST_F(RbacOf, APatchOfAStatusIsARightOfItsOwn) {
+    const std::string text = of(kConfig, "");
+    EXPECT_TRUE(has(text, "kind: ClusterRole\nmetadata: {name: trueup}\n")) << text;
+    EXPECT_TRUE(has(text,
+                    "{apiGroups: [example.org], resources: [boxes], verbs: [get, list, patch, "
+                    "watch]}"))
+        << text;
+    EXPECT_TRUE(has(text, "resources: [boxes/status], verbs: [patch]}")) << text;
+    EXPECT_FALSE(has(text, "delete")) << text;
+    EXPECT_FALSE(has(text, "[namespaces]")) << "it asks for no namespace: " << text;
+}
+
+TEST_F(RbacOf, WhatAnotherAccountWritesIsItsOwn) {
+    const std::string text = of(kConfig, ", in_cluster: true");
+    EXPECT_TRUE(has(text,
+                    "metadata: {name: trueup-writer}\nrules:\n  - {apiGroups: [example.org], "
+                    "resources: [boxes], verbs: [patch]}"))
+        << text;
+    EXPECT_TRUE(has(text, "name: trueup-writer, namespace: ops}")) << text;
+    EXPECT_TRUE(has(text, "resources: [boxes], verbs: [get, list, watch]}")) << text;
+}
+
+TEST(ServiceAccounts, AreANamespaceAndAName) {
+    const auto account = parse_account("ops/trueup");
+    ASSERT_TRUE(account);
+    EXPECT_EQ(account->name_space + " " + account->name, "ops trueup");
+    for (const char* none : {"", "trueup", "a/", "/b", "A/b", "a/b/c", "a/b c"}) {
+        EXPECT_FALSE(parse_account(none)) << none;
+    }
+}
+
+}  // namespace
+}  // namespace trueup::apps
