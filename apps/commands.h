@@ -9,6 +9,7 @@
 #include "apps/operate.h"
 #include "apps/plan.h"
 #include "apps/policy_command.h"
+#include "apps/policy_diff.h"
 #include "apps/policy_new.h"
 #include "apps/policy_test.h"
 #include "apps/process.h"
@@ -33,6 +34,7 @@ struct Options {
     PlanOptions plan;
     PolicyOptions policy;
     PolicyTestOptions policy_test;
+    PolicyDiffOptions policy_diff;
     PolicyNewOptions policy_new;
     OperateOptions operate;
     EnableOptions enable;
@@ -64,6 +66,7 @@ using Policies = std::vector<std::pair<CLI::App*, int (*)(const PolicyOptions&)>
 Policies add_policy(CLI::App& app, Options& options);
 /// Below `policy`.
 CLI::App* add_policy_new(CLI::App& app, Options& options);
+CLI::App* add_policy_diff(CLI::App& app, Options& options);
 CLI::App* add_policy_test(CLI::App& app, Options& options);
 /// Below `policy`: what an operator asks of a running engine.
 using Enablings = std::vector<std::pair<CLI::App*, int (*)(const EnableOptions&)>>;

@@ -5,8 +5,8 @@
 namespace trueup::apps {
 
 Policies add_policy(CLI::App& app, Options& options) {
-    CLI::App* policy =
-        app.add_subcommand("policy", "Write, check, show, test, enable and disable policies");
+    CLI::App* policy = app.add_subcommand(
+        "policy", "Write, check, show, compare, test, enable and disable policies");
     policy->require_subcommand(1);
     CLI::App* check = policy->add_subcommand(
         "check", "Report what is wrong with policy files, and what to write instead");
@@ -38,6 +38,22 @@ Policies add_policy(CLI::App& app, Options& options) {
                  {"trueup policy show graph-instances", "trueup policy show my-policy.yaml",
                   "trueup policy show --rbac -c trueup.yaml | kubectl apply -f -"});
     return {{check, run_policy_check}, {show, run_policy_show}};
+}
+
+CLI::App* add_policy_diff(CLI::App& app, Options& options) {
+    PolicyDiffOptions& o = options.policy_diff;
+    CLI::App* diff = app.get_subcommand("policy")->add_subcommand(
+        "diff",
+        "Show what changes when one text of a policy takes the place of another: rules, "
+        "rights, SQL, and what has to be enabled again");
+    diff->add_option("OLD", o.before, "Name of a shipped policy, or a file")->required();
+    diff->add_option("NEW", o.now, "Likewise")->required();
+    add_output(*diff, o.format);
+    add_examples(*diff, "0 they mean the same, 1 they do not, 2 one of them cannot be read",
+                 {"trueup policy diff graph-instances my-graph-instances.yaml",
+                  "git show HEAD:workers.yaml > /tmp/old.yaml && trueup policy diff /tmp/old.yaml "
+                  "workers.yaml"});
+    return diff;
 }
 
 CLI::App* add_policy_new(CLI::App& app, Options& options) {

@@ -27,6 +27,7 @@ struct Commands {
     const CLI::App* check;
     const CLI::App* plan;
     apps::Policies policy;
+    const CLI::App* policy_diff;
     const CLI::App* policy_new;
     const CLI::App* policy_test;
     apps::Enablings enabling;
@@ -44,6 +45,7 @@ Commands add_commands(CLI::App& app, apps::Options& options) {
     all.check = apps::add_check(app, options);
     all.plan = apps::add_plan(app, options);
     all.policy = apps::add_policy(app, options);
+    all.policy_diff = apps::add_policy_diff(app, options);
     all.policy_new = apps::add_policy_new(app, options);
     all.policy_test = apps::add_policy_test(app, options);
     all.enabling = apps::add_enabling(*app.get_subcommand("policy"), options);
@@ -69,6 +71,7 @@ int run_command(const Commands& all, apps::Options& options, apps::StopSignal& s
     for (const auto& [command, run_policy] : all.policy) {
         if (command->parsed()) return run_policy(options.policy);
     }
+    if (all.policy_diff->parsed()) return apps::run_policy_diff(options.policy_diff);
     if (all.policy_new->parsed()) return apps::run_policy_new(options.policy_new, stop);
     if (all.policy_test->parsed()) return apps::run_policy_test(options.policy_test, stop);
     for (const auto& [command, run_enabling] : all.enabling) {

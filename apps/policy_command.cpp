@@ -32,12 +32,6 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// What this build makes of it: what cannot be carried out, or compiled at all.
-Result<core::Plan> compiled(const policy::Policy& policy) {
-    return core::compile(policy,
-                         policies::usual_settings(Shared<policy::Policy>(policy), Mode::kOff));
-}
-
 /// All that is said of one file.
 struct Checked {
     std::vector<std::string> errors;
@@ -145,18 +139,6 @@ bool check(const std::string& path, const Shards& shards, OutputFormat format) {
     return true;
 }
 
-/// What its sources publish, and what its accounts need; where it compiles.
-std::string needs_text(const policy::Policy& policy) {
-    std::string text;
-    if (const Result<core::Plan> plan = compiled(policy)) {
-        for (const std::string& line : published_of(policy, *plan)) {
-            text += fmt::format("publishes {}\n", line);
-        }
-    }
-    for (const std::string& line : rights_of(policy)) text += fmt::format("needs     {}\n", line);
-    return text;
-}
-
 /// What each rule of the configuration means, where its sources look included.
 int print_hashes(const PolicyOptions& options) {
     if (options.config.empty() || !options.files.empty()) {
@@ -216,6 +198,18 @@ int run_policy_check(const PolicyOptions& options) {
     return sound ? 0 : 2;
 }
 
+Result<Shared<policy::Policy>> policy_named(const std::string& name) {
+    if (Shared<policy::Policy> policy = policies::shipped(name)) return policy;
+    if (name.find_first_of("./") == std::string::npos) {
+        return Error{Next::kStop, Code::kNotFound,
+                     fmt::format("trueup: '{}' is neither a shipped policy nor a file; {}", name,
+                                 did_you_mean(name, policies::shipped_names()))};
+    }
+    Result<config::PolicyFile> file = config::load_policy(name);
+    if (!file) return file.error();
+    return Shared<policy::Policy>(std::move(file->policy));
+}
+
 namespace {
 
 /// The rights of a configuration in Kubernetes, of one policy or of all.
@@ -265,24 +259,15 @@ int run_policy_show(const PolicyOptions& options) {
         fmt::print(stderr, "trueup: which one? write the name of a shipped policy, or a file\n");
         return 2;
     }
-    Shared<policy::Policy> policy = policies::shipped(options.policy);
-    if (!policy && options.policy.find_first_of("./") == std::string::npos) {
-        fmt::print(stderr, "trueup: '{}' is neither a shipped policy nor a file; {}\n",
-                   options.policy, did_you_mean(options.policy, policies::shipped_names()));
+    const Result<Shared<policy::Policy>> policy = policy_named(options.policy);
+    if (!policy) {
+        fmt::print(stderr, "{}\n", policy.error().what);
         return 2;
     }
-    if (!policy) {
-        Result<config::PolicyFile> file = config::load_policy(options.policy);
-        if (!file) {
-            fmt::print(stderr, "{}\n", file.error().what);
-            return 2;
-        }
-        policy = std::move(file->policy);
-    }
     if (options.format == OutputFormat::kJson) {
-        fmt::print("{}\n", codec::policy_json(*policy));
+        fmt::print("{}\n", codec::policy_json(**policy));
     } else {
-        fmt::print("{}\n{}", config::policy_table(*policy), needs_text(*policy));
+        fmt::print("{}\n{}", config::policy_table(**policy), needs_text(**policy));
     }
     return 0;
 }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "apps/event_printer.h"
+#include "engine/base/result.h"
+#include "engine/base/shared.h"
+#include "engine/model/rule.h"
 
 #include <string>
 #include <vector>
@@ -17,6 +20,9 @@ struct PolicyOptions {
     std::string account = "trueup/trueup";  ///< the service account that gets them
     OutputFormat format = OutputFormat::kText;
 };
+
+/// A shipped policy, or that of a file. The error is one sentence a line, for people.
+Result<Shared<policy::Policy>> policy_named(const std::string& name);
 
 /// 0 all are sound, 2 otherwise; one sentence for each thing that is wrong.
 int run_policy_check(const PolicyOptions& options);

@@ -1,5 +1,8 @@
 #include "apps/policy_needs.h"
 
+#include "connectors/postgres/correlation.h"
+#include "policies/shipped.h"
+
 #include <fmt/format.h>
 
 #include <set>
@@ -68,6 +71,27 @@ std::string write_right(Kind kind, Verb verb, const Steps& steps) {
 }
 
 }  // namespace
+
+Result<core::Plan> compiled(const policy::Policy& policy) {
+    return core::compile(policy,
+                         policies::usual_settings(Shared<policy::Policy>(policy), Mode::kOff));
+}
+
+std::string needs_text(const policy::Policy& policy) {
+    std::string text;
+    if (const Result<core::Plan> plan = compiled(policy)) {
+        for (const std::string& line : published_of(policy, *plan)) {
+            text += fmt::format("publishes {}\n", line);
+        }
+    }
+    for (const std::string& line : rights_of(policy)) text += fmt::format("needs     {}\n", line);
+    for (const policy::Role& role : policy.roles) {
+        if (role.kind != Kind::kRow) continue;
+        const auto key = connectors::postgres::Correlation::of(role.key);
+        if (key) text += fmt::format("looks up  {}: WHERE {} = NAME\n", role.name, key->sql());
+    }
+    return text;
+}
 
 std::vector<std::string> rights_of(const policy::Policy& policy) {
     std::vector<std::string> lines;

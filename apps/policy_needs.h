@@ -3,6 +3,7 @@
 // says (apps/survey.h).
 #pragma once
 
+#include "engine/base/result.h"
 #include "engine/core/plan.h"
 #include "engine/model/rule.h"
 
@@ -10,6 +11,13 @@
 #include <vector>
 
 namespace trueup::apps {
+
+/// What this build makes of it: the error says what cannot be carried out, or compiled at all.
+Result<core::Plan> compiled(const policy::Policy& policy);
+
+/// All of the below, as lines behind the table of `trueup policy show`: `publishes …`, `needs …`,
+/// and by which SQL an executor finds a row before it writes.
+std::string needs_text(const policy::Policy& policy);
 
 /// One line for each role, as `rows: SELECT; UPDATE (status)`: first what reading it takes, then
 /// what the steps of the policy take, those of rules that are off included.

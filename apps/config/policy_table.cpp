@@ -32,6 +32,11 @@ class Table {
         for (const policy::Role& role : policy_.roles) add(role);
         for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
         for (const policy::Count& count : policy_.counts) add(count);
+        if (policy_.ledger) add(*policy_.ledger);
+        for (const auto& [request, owner] : policy_.requests) {
+            text_ += fmt::format("request   {}: by whom {}.{} names, and by operators\n", request,
+                                 owner.role, owner.field);
+        }
         for (const policy::Rule& rule : policy_.rules) add(rule);
         for (const Overlap& overlap : overlaps(policy_)) add(overlap);
         text_ +=
@@ -144,6 +149,7 @@ class Table {
     std::string of(const policy::Step& step) const {
         if (step.verb == policy::Verb::kReport) return "report";
         std::string text = fmt::format("{} {}", policy::name_of(step.verb), step.role);
+        if (!step.subresource.empty()) text += '/' + step.subresource;
         if (!step.name.empty()) text += " '" + of(step.name) + "'";
         std::vector<std::string> sets;
         for (const policy::Assigned& set : step.sets) {
@@ -151,6 +157,10 @@ class Table {
         }
         if (!sets.empty()) text += ": " + joined(sets, ", ");
         if (!step.from.empty()) text += ", made by " + step.from;
+        if (step.grace_period) text += fmt::format(", grace period {}s", *step.grace_period);
+        if (!step.propagation.empty() && step.propagation != "background") {
+            text += ", propagation " + step.propagation;
+        }
         return text;
     }
 
@@ -164,6 +174,30 @@ class Table {
         text_ +=
             fmt::format("role      {}: {}, by {}{}{}\n", role.name, name_of(role.kind),
                         policy::key_text(role.key), notes.empty() ? "" : "; ", joined(notes, "; "));
+        std::vector<std::string> fields;
+        for (const policy::Field& field : role.fields) fields.push_back(of(field));
+        if (!fields.empty()) text_ += "  reads       " + joined(fields, "; ") + '\n';
+    }
+
+    static std::string of(const policy::Field& field) {
+        std::string text = field.name + ": ";
+        text +=
+            field.words.empty() ? std::string(name_of(field.type)) : enumerate(field.words, "or");
+        if (!field.path.empty()) text += " at " + field.path;
+        if (!field.zone.empty()) text += " in " + field.zone;
+        if (field.required) text += ", required";
+        if (field.null_unequal) text += ", NULL is unequal";
+        if (field.blank_is_value) text += ", blank is a value";
+        return text;
+    }
+
+    void add(const policy::Ledger& ledger) {
+        const policy::Role& role = *policy::find_role(policy_, ledger.objects);
+        text_ += fmt::format(
+            "ledger    how {} of {}{} ended: failed where {}{}, succeeded where {}\n",
+            ledger.objects, ledger.of.role, ledger.of.field.empty() ? "" : "." + ledger.of.field,
+            of(ledger.failed, role), ledger.gone_failed ? " or gone" : "",
+            of(ledger.succeeded, role));
     }
 
     void add(const policy::NamedCondition& condition) {
@@ -207,6 +241,7 @@ class Table {
     void add(const policy::Rule& rule) {
         text_ += fmt::format("\nrule      {}: {}{}\n", rule.name, rule.finds,
                              rule.off ? " (off until it is switched on)" : "");
+        if (rule.keyless) text_ += "  also        objects without a key, which are reported only\n";
         for (const policy::Case& each : rule.cases) add(each);
         std::vector<std::string> waits;
         if (rule.grace > Millis(0)) waits.push_back("grace " + duration_text(rule.grace));

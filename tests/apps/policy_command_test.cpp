@@ -140,7 +140,9 @@ TEST_F(PolicyCommand, ShowEndsWithWhatIsPublishedAndWhatIsNeeded) {
         text.ends_with("\npublishes pods: name, phase\n"
                        "publishes rows: pod, status\n"
                        "needs     pods: get, list, watch; delete\n"
-                       "needs     rows: SELECT; UPDATE (note, status)\n"))
+                       "needs     rows: SELECT; UPDATE (note, status)\n"
+                       "looks up  rows: WHERE CASE WHEN btrim(\"pod\"::text, E' "
+                       "\\t\\n\\r\\f\\x0B') <> '' THEN \"pod\"::text END = NAME\n"))
         << text;
     EXPECT_EQ(text.find("overlap "), std::string::npos) << text;
     const std::string shipped = shown("graph-instances");
