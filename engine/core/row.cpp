@@ -107,6 +107,7 @@ void fields(A& a, Of<A, Finding>& finding) {
     a.number(finding.reason);
     a.text(finding.count);
     a.time(finding.since);
+    a.flag(finding.lapsed);
     a.signed_number(finding.last_change);
     a.time(finding.emit_again);
     a.number(finding.failures);

@@ -23,7 +23,7 @@ const Finding* open_finding(const Subject& subject, RuleNumber rule, std::string
 JournalTime first_detected(const Subject& subject, RuleNumber rule, std::string_view object_id,
                            JournalTime now) {
     const Finding* finding = open_finding(subject, rule, object_id);
-    return finding == nullptr ? now : finding->since;
+    return finding == nullptr || finding->lapsed ? now : finding->since;
 }
 
 std::optional<Doubt> doubt(const Subject& subject, const References& references,

@@ -99,6 +99,10 @@ void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     if (verdict.wait != Wait{}) awaited_.wait_for(verdict.wait);
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
     Finding& finding = findings_.open(entry, rule, verdict.object_id);
+    if (std::exchange(finding.lapsed, false)) {
+        finding.since = meta_.now;
+        state_.subjects.mark_dirty(entry);
+    }
     if (finding.command || finding.dismissed) return;
     if (verdict.command) give_time(meta_.settings, rule, *verdict.command);
     if (verdict.kind == Verdict::Kind::kWaiting)
@@ -119,8 +123,15 @@ void Verdicts::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdi
     std::vector<Finding>& findings = entry.subject.findings;
     for (std::size_t i = findings.size(); i > 0; --i) {
         Finding& finding = findings[i - 1];
-        if (finding.rule != rule || finding.command) continue;
+        if (finding.rule != rule) continue;
         if (names_one(verdict) && finding.object_id == verdict.object_id) continue;
+        if (finding.command) {
+            // Its outcome comes first. What is found once it has failed is another disagreement.
+            const bool over = verdict.kind != Verdict::Kind::kAbstain;
+            if (!over || std::exchange(finding.lapsed, true)) continue;
+            state_.subjects.mark_dirty(entry);
+            continue;
+        }
         if (verdict.kind == Verdict::Kind::kAbstain) {
             // Something else came in between: what was approved was approved without it.
             finding.approved = false;

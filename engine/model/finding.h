@@ -33,8 +33,11 @@ struct Finding {
     std::string object_id;
     FindingState state = FindingState::kUnspecified;
     Reason reason = Reason::kNone;
-    std::string count;               ///< of kUncorrelatedRows: which of the policy's it waits for
-    JournalTime since{};             ///< first detection; graces count from here
+    std::string count;    ///< of kUncorrelatedRows: which of the policy's it waits for
+    JournalTime since{};  ///< first detection; graces count from here
+    /// Its rule found nothing, or another object, while a command of it was under way: graces begin
+    /// when it is found again.
+    bool lapsed = false;
     Offset last_change = kNoOffset;  ///< journal offset of its last edge
     Boxed<Command> command;          ///< the one under way; its outcome is outstanding
     JournalTime emit_again{};        ///< when to emit the command once more

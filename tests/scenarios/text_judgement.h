@@ -59,7 +59,8 @@ inline naive::Moment moment_of(const policy::Policy& text, const Subject& subjec
     moment.create_window = settings.rules[self.value()].create_window;
     moment.detected = [&subject, self](std::string_view object) -> std::optional<JournalTime> {
         for (const Finding& finding : subject.findings) {
-            if (finding.rule == self && finding.object_id == object) return finding.since;
+            const bool same = finding.rule == self && finding.object_id == object;
+            if (same && !finding.lapsed) return finding.since;
         }
         return std::nullopt;
     };

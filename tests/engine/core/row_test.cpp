@@ -162,6 +162,7 @@ Subject random_subject(Dice& dice) {
         finding.emit_again = dice.time<JournalTime>();
         finding.failures = static_cast<std::uint32_t>(dice.number());
         finding.steps = static_cast<std::uint32_t>(dice.number());
+        finding.lapsed = dice.flip();
         finding.more = dice.flip();
         finding.proposal = dice.hash();
         finding.approved = dice.flip();
