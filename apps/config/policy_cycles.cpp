@@ -87,7 +87,7 @@ class Search {
             if (!left_.any()) return;
             if (alone_) {  // of one it is enough that it may have found what it did
                 const policy::Case& found = case_at(cases_.front());
-                if (finds(found, world, Certainty::kFree)) go_from(after(found, world));
+                if (finds(found, world, Certainty::kFree)) go_from(after(policy_, found, world));
                 return;
             }
             World from = world;
@@ -140,7 +140,7 @@ class Search {
             key += role + '{';
             for (const auto& [field, value] : values) {
                 key += field + '=' + static_cast<char>('0' + static_cast<int>(value.kind)) +
-                       value.constant;
+                       (value.open ? "\x04" : "") + value.constant;
                 for (const policy::Piece& piece : value.text) {
                     key += '\x02' + piece.literal + piece.field.role + '.' + piece.field.field;
                 }
@@ -166,7 +166,7 @@ class Search {
             here.by = cases_[here.next++];
             const policy::Case& found = case_at(here.by);
             if (!finds(found, here.world) || covered(here.by, here.world)) continue;
-            const World then = after(found, here.world);
+            const World then = after(policy_, found, here.world);
             const std::string key = key_of(then);
             if (on_the_way_.count(key) != 0) {
                 tell(way, key);

@@ -64,44 +64,38 @@ bool may_be(const policy::Text& text, std::string_view constant) {
     return matches(constant, pattern);
 }
 
-/// Is it of no few words, so that it is hardly ever one of those that are asked for?
-bool is_open(const policy::Policy& policy, const policy::Role& role, std::string_view field,
-             const ValueClass& value) {
-    const policy::Field* into = policy::find_field(role, field);
-    const bool closed =
-        into != nullptr && (!into->words.empty() || into->type == policy::Field::Type::kBoolean);
-    if (closed || value.pinned) return false;
-    return std::any_of(value.text.begin(), value.text.end(), [&](const policy::Piece& piece) {
-        if (piece.kind != policy::Piece::Kind::kField) {
-            return piece.kind != policy::Piece::Kind::kLiteral;
-        }
-        const policy::Role* of = policy::find_role(policy, piece.field.role);
-        const policy::Field* from =
-            of == nullptr ? nullptr : policy::find_field(*of, piece.field.field);
-        return from == nullptr ||
-               (from->words.empty() && from->type != policy::Field::Type::kBoolean);
-    });
+/// May the field hold few words only?
+bool is_closed(const policy::Role& role, std::string_view name) {
+    const policy::Field* field = policy::find_field(role, name);
+    return field != nullptr &&
+           (!field->words.empty() || field->type == policy::Field::Type::kBoolean);
 }
 
-Certainty of_text(const policy::Policy& policy, const policy::Test& test, const policy::Role& role,
-                  const ValueClass& value) {
+Certainty of_text(const policy::Test& test, const policy::Role& role, const ValueClass& value) {
     const policy::Text& text = value.text;
     if (test.op == Op::kSet) return Certainty::kYes;
-    const bool one = text.size() == 1 && text.front().kind == policy::Piece::Kind::kField;
-    if (test.op == Op::kSame && one && text.front().field == test.other) return Certainty::kYes;
     if (test.op == Op::kIn) {
         const bool any = std::any_of(test.values.begin(), test.values.end(),
                                      [&](const std::string& each) { return may_be(text, each); });
-        return any && !is_open(policy, role, test.field, value) ? Certainty::kFree : Certainty::kNo;
+        if (!any) return Certainty::kNo;
+        // Of some subject it is none of them, and there the rule goes on for ever.
+        return value.open && !is_closed(role, test.field) ? Certainty::kNo : Certainty::kFree;
     }
     if (test.op != Op::kStarts && test.op != Op::kLike) return Certainty::kFree;
     const std::string& asked = test.values.front();
     const std::string prefix = asked.substr(0, asked.find('*'));
     const std::string begins = beginning(text);
-    if (test.op == Op::kStarts && begins.starts_with(prefix)) return Certainty::kYes;
-    if (begins.starts_with(prefix)) return Certainty::kFree;
-    const bool may = prefix.starts_with(begins) && !is_open(policy, role, test.field, value);
-    return may ? Certainty::kFree : Certainty::kNo;
+    if (begins.starts_with(prefix)) {
+        return test.op == Op::kStarts ? Certainty::kYes : Certainty::kFree;
+    }
+    return prefix.starts_with(begins) ? Certainty::kFree : Certainty::kNo;
+}
+
+/// Was it made of the very field that it is compared with?
+bool is_copy(const ValueClass& value, const policy::Test& test) {
+    return test.op == Op::kSame && value.text.size() == 1 &&
+           value.text.front().kind == policy::Piece::Kind::kField &&
+           value.text.front().field == test.other;
 }
 
 bool compares(const policy::Test& test) {
@@ -198,8 +192,10 @@ Certainty of_leaf(const policy::Policy& policy, const policy::Test& test, const 
         const policy::NamedCondition* named = find_condition(policy, test.values.front());
         if (named == nullptr) return Certainty::kFree;
         plain = by_itself(*named) ? of_named(policy, *named, values) : told(values, name_of(test));
+    } else if (found != values.end() && is_copy(found->second, test)) {
+        plain = Certainty::kYes;
     } else if (found != values.end() && found->second.kind == ValueClass::Kind::kText) {
-        plain = of_text(policy, test, role, found->second);
+        plain = of_text(test, role, found->second);
     } else if (found != values.end() && found->second.kind == ValueClass::Kind::kNull) {
         if (nothing_is_true(role, test.field, test.op)) return Certainty::kNo;
         plain = Certainty::kNo;
@@ -330,11 +326,16 @@ Certainty certainty(const policy::Policy& policy, const Condition& condition,
     return sum;
 }
 
+namespace {
+
+/// `fields`: what is asked for beside the conditions.
 bool each_values(const policy::Policy& policy, const policy::Role& role,
                  const std::vector<const Condition*>& conditions,
+                 const std::set<std::string>& fields,
                  const std::function<void(const Values&)>& visit) {
     Asked asked;
     for (const Condition* condition : conditions) collect(policy, *condition, asked);
+    for (const std::string& field : fields) asked.constants[field];
     std::vector<std::string> names;
     std::vector<std::vector<ValueClass>> classes;
     for (const auto& [name, of_field] : asked.constants) {
@@ -353,10 +354,36 @@ bool each_values(const policy::Policy& policy, const policy::Role& role,
     });
 }
 
+/// The fields of which the case makes texts that it sets, by role: those of few words.
+void collect_made(const policy::Policy& policy, const policy::Case& found,
+                  std::map<std::string, std::set<std::string>>& made) {
+    for (const policy::Step& step : found.steps) {
+        for (const policy::Assigned& set : step.sets) {
+            if (!set.value) continue;
+            for (const policy::Piece& piece : *set.value) {
+                if (piece.kind != policy::Piece::Kind::kField) continue;
+                const policy::Role* role = policy::find_role(policy, piece.field.role);
+                if (role == nullptr || !is_closed(*role, piece.field.field)) continue;
+                made[piece.field.role].insert(piece.field.field);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+bool each_values(const policy::Policy& policy, const policy::Role& role,
+                 const std::vector<const Condition*>& conditions,
+                 const std::function<void(const Values&)>& visit) {
+    return each_values(policy, role, conditions, {}, visit);
+}
+
 bool each_world(const policy::Policy& policy, const std::vector<const policy::Case*>& cases,
                 const std::function<void(const World&)>& visit) {
     std::map<std::string, std::vector<const Condition*>> asked;
+    std::map<std::string, std::set<std::string>> made;
     for (const policy::Case* each : cases) {
+        collect_made(policy, *each, made);
         for (const policy::Pattern& pattern : each->when) {
             asked[pattern.role].push_back(&pattern.condition);
         }
@@ -370,9 +397,10 @@ bool each_world(const policy::Policy& policy, const std::vector<const policy::Ca
         names.push_back(name);
         auto& of_role = choices.emplace_back();
         of_role.push_back({false, {}});
-        const bool small = each_values(policy, *role, conditions, [&](const Values& values) {
-            of_role.push_back({true, values});
-        });
+        const bool small =
+            each_values(policy, *role, conditions, made[name], [&](const Values& values) {
+                of_role.push_back({true, values});
+            });
         if (!small) return false;
     }
     return each_choice<Choice>(choices, [&](const std::vector<const Choice*>& chosen) {

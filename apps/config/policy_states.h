@@ -25,8 +25,8 @@ struct ValueClass {
     enum class Kind : unsigned char { kConstant, kOther, kNull, kText };
     Kind kind = Kind::kOther;  ///< kOther: a value that no constant names
     std::string constant = {};
-    policy::Text text = {};  ///< of kText: what a step made it of
-    bool pinned = false;     ///< of kText: some field in it was asked for one value
+    policy::Text text = {};  ///< what a step made it of, fields that are known filled in
+    bool open = false;       ///< of kText: hardly ever one of few words
     bool operator==(const ValueClass&) const = default;
 };
 using Values = std::map<std::string, ValueClass>;
@@ -48,14 +48,16 @@ using World = std::map<std::string, Values>;
 /// Does the case find something in a subject that has these objects?
 Certainty certainty(const policy::Policy& policy, const policy::Case& found, const World& world);
 
-/// The worlds that these cases tell apart, each once. False where there are more than 50,000.
+/// The worlds that these cases tell apart by what they ask for and of what they make texts, each
+/// once. False where there are more than 50,000.
 bool each_world(const policy::Policy& policy, const std::vector<const policy::Case*>& cases,
                 const std::function<void(const World&)>& visit);
 
 /// Leaves out what comparisons of fields, and conditions that look at others, come to.
 void forget_compared(World& world);
 
-/// What the world is like once the steps are done.
-World after(const policy::Case& done, World world);
+/// What the world is like once the steps are done. Texts of fields that the world knows are
+/// constants.
+World after(const policy::Policy& policy, const policy::Case& done, World world);
 
 }  // namespace trueup::config

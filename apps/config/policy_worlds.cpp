@@ -47,15 +47,79 @@ void forget_compared(World& world, const std::string& role, const std::string& f
     }
 }
 
-/// Is some field of the text one that is known to be a constant in that world?
-bool pins(const World& world, const policy::Text& text) {
-    return std::any_of(text.begin(), text.end(), [&](const policy::Piece& piece) {
-        if (piece.kind != policy::Piece::Kind::kField) return false;
-        const auto object = world.find(piece.field.role);
-        if (object == world.end()) return false;
-        const auto value = object->second.find(piece.field.field);
-        return value != object->second.end() && value->second.kind == ValueClass::Kind::kConstant;
+/// What the world knows of a field; nullptr: it does not ask for it.
+const ValueClass* value_in(const World& world, const policy::FieldRef& field) {
+    const auto object = world.find(field.role);
+    if (object == world.end()) return nullptr;
+    const auto value = object->second.find(field.field);
+    return value == object->second.end() ? nullptr : &value->second;
+}
+
+/// Does some comparison say what the field is like?
+bool is_compared(const World& world, const policy::FieldRef& field) {
+    const std::string own = "compare " + field.field + ' ';
+    const std::string other = ' ' + field.role + '.' + field.field;
+    return std::any_of(world.begin(), world.end(), [&](const auto& object) {
+        return std::any_of(object.second.begin(), object.second.end(), [&](const auto& value) {
+            if (!value.first.starts_with("compare ")) return false;
+            return (object.first == field.role && value.first.starts_with(own)) ||
+                   value.first.ends_with(other);
+        });
     });
+}
+
+/// Does the world ask for something that says which subject it is of?
+bool is_named(const policy::Policy& policy, const World& world) {
+    return std::any_of(policy.roles.begin(), policy.roles.end(), [&](const policy::Role& role) {
+        const std::vector<std::string> fields = policy::fields_of(role.key);
+        return std::any_of(fields.begin(), fields.end(), [&](const std::string& field) {
+            return value_in(world, {role.name, field}) != nullptr;
+        });
+    });
+}
+
+/// What a text comes to in a world.
+ValueClass made_of(const policy::Policy& policy, const policy::Text& text, const World& world) {
+    using Piece = policy::Piece;
+    ValueClass value{ValueClass::Kind::kConstant, {}, text};
+    policy::Text filled;
+    for (const Piece& piece : text) {
+        const ValueClass* known =
+            piece.kind == Piece::Kind::kField ? value_in(world, piece.field) : nullptr;
+        const bool constant = known != nullptr && known->kind == ValueClass::Kind::kConstant;
+        if (piece.kind == Piece::Kind::kLiteral || constant) {
+            const std::string& part = constant ? known->constant : piece.literal;
+            value.constant += part;
+            if (!filled.empty() && filled.back().kind == Piece::Kind::kLiteral) {
+                filled.back().literal += part;
+            } else {
+                filled.push_back({Piece::Kind::kLiteral, part, {}});
+            }
+            continue;
+        }
+        value.kind = ValueClass::Kind::kText;
+        filled.push_back(piece);
+        const bool null = known != nullptr && known->kind == ValueClass::Kind::kNull;
+        value.open =
+            value.open || piece.kind == Piece::Kind::kNow ||
+            (piece.kind == Piece::Kind::kSubject && !is_named(policy, world)) ||
+            (piece.kind == Piece::Kind::kField && !null && !is_compared(world, piece.field));
+    }
+    const bool copy = text.size() == 1 && text.front().kind == Piece::Kind::kField;
+    if (value.kind == ValueClass::Kind::kText) {
+        value.text = std::move(filled);
+    } else if (!copy) {
+        value.text.clear();  // as if it had always been there
+    }
+    return value;
+}
+
+/// What a row's column says then: white space is NULL, unless the policy says otherwise.
+bool is_nothing(const policy::Role& role, const std::string& field, const ValueClass& value) {
+    if (value.kind != ValueClass::Kind::kConstant || role.kind != policy::Kind::kRow) return false;
+    const policy::Field* declared = policy::find_field(role, field);
+    const bool blank = value.constant.find_first_not_of(" \t\n\r\f\v") == std::string::npos;
+    return blank && (declared == nullptr || !declared->blank_is_value);
 }
 
 }  // namespace
@@ -85,26 +149,22 @@ void forget_compared(World& world) {
     }
 }
 
-World after(const policy::Case& done, World world) {
+World after(const policy::Policy& policy, const policy::Case& done, World world) {
     for (const policy::Step& step : done.steps) {
         const bool made = step.verb == Verb::kCreate || step.verb == Verb::kInsert;
         if (step.verb == Verb::kDelete || step.verb == Verb::kRetract) world.erase(step.role);
+        // Texts are made of what there is before the step.
+        const World before = world;
         // What a stop makes of an object is the world's to say.
         if (made || step.verb == Verb::kStop) world[step.role] = {};
         if (step.verb != Verb::kUpdate) forget_compared(world, step.role);
         if (!made && step.verb != Verb::kUpdate) continue;
         if (step.verb == Verb::kUpdate && binding(done, step.role) == nullptr) continue;
+        const policy::Role& role = *policy::find_role(policy, step.role);
         for (const policy::Assigned& set : step.sets) {
-            ValueClass value;
-            const bool literal = set.value && set.value->size() == 1 &&
-                                 set.value->front().kind == policy::Piece::Kind::kLiteral;
-            if (!set.value) {
-                value.kind = ValueClass::Kind::kNull;
-            } else if (literal) {
-                value = {ValueClass::Kind::kConstant, set.value->front().literal, {}};
-            } else {
-                value = {ValueClass::Kind::kText, {}, *set.value, pins(world, *set.value)};
-            }
+            ValueClass value{ValueClass::Kind::kNull};
+            if (set.value) value = made_of(policy, *set.value, before);
+            if (is_nothing(role, set.field, value)) value = {ValueClass::Kind::kNull};
             forget_compared(world, step.role, set.field);
             world[step.role][set.field] = std::move(value);
         }
