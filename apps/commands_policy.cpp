@@ -37,7 +37,12 @@ Policies add_policy(CLI::App& app, Options& options) {
     add_examples(*show, "0 shown, 2 there is no such policy",
                  {"trueup policy show graph-instances", "trueup policy show my-policy.yaml",
                   "trueup policy show --rbac -c trueup.yaml | kubectl apply -f -"});
-    return {{check, run_policy_check}, {show, run_policy_show}};
+    CLI::App* schema = policy->add_subcommand(
+        "schema", "Print the JSON Schema of policy files, which editors complete and check by");
+    add_examples(*schema, "",
+                 {"trueup policy schema > policy.schema.json",
+                  "sed -i '1i # yaml-language-server: $schema=policy.schema.json' workers.yaml"});
+    return {{check, run_policy_check}, {show, run_policy_show}, {schema, run_policy_schema}};
 }
 
 CLI::App* add_policy_diff(CLI::App& app, Options& options) {
@@ -70,8 +75,10 @@ CLI::App* add_policy_new(CLI::App& app, Options& options) {
                         "TRUEUP_DATABASE)");
     command->add_option("--conninfo-file", o.conninfo_file, "File with the connection string");
     command->add_option("--namespace", o.name_space, "Namespace of the objects");
-    command->add_flag("--all-namespaces", o.all_namespaces,
-                      "Objects of every namespace, or of a resource that has none");
+    command
+        ->add_flag("--all-namespaces", o.all_namespaces,
+                   "Objects of every namespace, or of a resource that has none")
+        ->excludes("--namespace");
     command->add_option("--resource", o.resource,
                         "Resource, as v1/services or apps/v1/deployments (default pods)");
     command->add_option("--selector", o.selector, "Label selector of the objects, as role=worker");
@@ -90,9 +97,9 @@ CLI::App* add_policy_new(CLI::App& app, Options& options) {
                      "Words of it whose row should have an object (default: those of which most "
                      "rows have one)")
         ->delimiter(',');
-    command->add_option("--dead", o.dead,
-                        "Word that a row gets whose object is gone; the object of such a row is "
-                        "deleted (default: the rules only report)");
+    command->add_option(
+        "--dead", o.dead,
+        "Word that a row gets whose object is gone (default: the rules only report)");
     command->add_option("--into", o.into, "Folder for the files (default: this one)");
     command->add_option("--service-account", o.account,
                         "Whose rights are written, as NAMESPACE/NAME (default trueup/trueup)");
@@ -103,7 +110,7 @@ CLI::App* add_policy_new(CLI::App& app, Options& options) {
         "missing if it runs on a terminal",
         {"trueup policy new workers --table public.workers --namespace jobs --selector role=worker",
          "trueup policy new workers --table public.workers --namespace jobs --selector "
-         "role=worker --dead DEAD --into deploy/",
+         "role=worker --live ACTIVE,DRAINING --dead DEAD --into deploy/",
          "trueup policy new boxes --resource example.org/v1/boxes --namespace jobs --table "
          "public.boxes --key \"'box-' || id\""});
     return command;

@@ -1,44 +1,22 @@
 #include "apps/first_policy.h"
 
 #include "apps/noun.h"
+#include "apps/yaml_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace trueup::apps {
 
 namespace {
 
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Means itself in YAML without quotes.
-bool is_plain(const std::string& text) {
-    static const std::vector<std::string> kOther{"true", "false", "yes", "no", "on",
-                                                 "off",  "null",  "y",   "n",  "unsent"};
-    std::string lower;
-    for (const char c : text) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    return !text.empty() && is_letter(text.front()) && !contains(kOther, lower) &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '/' || c == '=';
-           });
-}
-
-std::string quoted(const std::string& text) {
-    if (is_plain(text)) return text;
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out + '"';
-}
+std::string quoted(const std::string& text) { return yaml_text(text); }
 
 std::string list(const std::vector<std::string>& words) {
     std::vector<std::string> all;
@@ -66,6 +44,13 @@ bool is_plain_column(const std::string& name) {
                        [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c); });
 }
 
+/// A name that roles and rules may have.
+std::string word_of(std::string plural) {
+    std::replace_if(
+        plural.begin(), plural.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+    return plural;
+}
+
 /// In a story a comma stands for a blank.
 std::string told(std::string word) {
     std::replace(word.begin(), word.end(), ' ', ',');
@@ -78,8 +63,8 @@ class Writer {
     explicit Writer(const FirstPolicy& p)
         : p_(p),
           pods_(p.plural == "pods"),
-          objects_(p.plural == "rows" ? "objects" : p.plural),
-          object_(p.plural == "rows" ? "object" : one_of(p.plural)),
+          objects_(p.plural == "rows" ? "objects" : word_of(p.plural)),
+          object_(p.plural == "rows" ? "object" : one_of(objects_)),
           judges_(!p.state.empty() && !p.live.empty()),
           writes_(judges_ && !p.dead.empty()) {}
 
@@ -92,9 +77,9 @@ class Writer {
             quoted(p_.key));
         if (judges_) {
             text += fmt::format(
-                "    fields: {{{0}: {1}}}    # any other word is unknown, and nothing is done\n"
+                "    fields: {{{0}: {1}}}    # another word is unknown: nothing is done beside it\n"
                 "    live: {{{0}: {2}}}    # such a row should have a {3}\n",
-                quoted(p_.state), list(p_.words), list(p_.live), object_);
+                quoted(p_.state), list(words()), list(p_.live), object_);
         }
         return text + "\nrules:\n" + duplicates() + lost() + (writes_ ? leftover() : "") +
                unknown();
@@ -121,7 +106,7 @@ class Writer {
             settings(p_.database), quoted(p_.table), published(), published(), p_.name, p_.name,
             objects_, objects_);
         text += fmt::format("      lost_{}: {{mode: observe}}\n", object_);
-        if (writes_) text += fmt::format("      leftover_{}: {{mode: observe}}\n", object_);
+        if (writes_) text += fmt::format("      leftover_{}: {{mode: \"off\"}}\n", object_);
         text += fmt::format("      unknown_{}: {{mode: observe}}\n", object_);
         text += "      two_of_a_name: {mode: observe}\n";
         if (!writes_) return text;
@@ -141,6 +126,13 @@ class Writer {
     }
 
   private:
+    /// Those about which something is said. Beside a row of any other nothing is done.
+    std::vector<std::string> words() const {
+        std::vector<std::string> all = p_.live;
+        if (writes_) all.push_back(p_.dead);
+        return all;
+    }
+
     /// `{state: [ACTIVE, DRAINING]}`, or nothing to ask.
     std::string if_live() const {
         return judges_ ? fmt::format("{{one: {{{}: {}}}}}", quoted(p_.state), any_of(p_.live))
@@ -169,10 +161,12 @@ class Writer {
         const std::string finds = fmt::format("row is {}, its {} is still there", p_.dead, object_);
         return fmt::format(
             "  leftover_{0}:\n    finds: {1}\n"
+            "    mode: \"off\"    # only where no {0} ever gets a name again, as those of a "
+            "StatefulSet do\n"
             "    when: {{rows: {{one: {{{2}: {3}}}}}, {4}: one}}\n    grace: 5m\n"
             "    do: {{delete: {4}}}\n",
-            object_, is_plain(p_.dead) ? finds : quoted(finds), quoted(p_.state), quoted(p_.dead),
-            objects_);
+            object_, is_plain_yaml(p_.dead) ? finds : quoted(finds), quoted(p_.state),
+            quoted(p_.dead), objects_);
     }
 
     std::string unknown() const {
@@ -217,8 +211,8 @@ class Writer {
     }
 
     static std::string story(const std::string& title, const std::string& world,
-                             const std::string& ends) {
-        return "# " + title + "\n0s    known all\n100s  quiet\n" + world + ends;
+                             const std::string& ends, const std::string& settings = {}) {
+        return "# " + title + '\n' + settings + "0s    known all\n100s  quiet\n" + world + ends;
     }
 
     /// Until its row is heard of, which is a moment later in these stories.
@@ -279,7 +273,8 @@ class Writer {
                 stranger_no_more() +
                 fmt::format("      => 400s commanded leftover_{0} w-1 a\n"
                             "      => 400s {1} w-1 a\n",
-                            object_, pods_ ? "delete_pod" : "delete_object"));
+                            object_, pods_ ? "delete_pod" : "delete_object"),
+            "rule leftover_" + object_ + " enforce\n");
     }
 
     const FirstPolicy& p_;
@@ -297,12 +292,18 @@ Result<std::vector<std::pair<std::string, std::string>>> first_files(const First
         return Error{Next::kStop, Code::kConfiguration,
                      std::move(what) + "; write the policy by hand (docs/policies/your-own.md)"};
     };
+    // What a story says of a row beside its fields.
+    constexpr std::array<std::string_view, 5> kTaken{"pk", "id", "uid", "in", "v"};
+    const bool taken = std::find(kTaken.begin(), kTaken.end(), policy.state) != kTaken.end();
+    if (taken) return by_hand("column " + policy.state + " is called as stories call other things");
     if (!policy.state.empty() && !is_plain_column(policy.state)) {
         return by_hand(fmt::format(
             "column \"{}\" is no name of lower-case letters, digits and _, as stories need it",
             policy.state));
     }
-    for (const std::string& word : policy.words) {
+    std::vector<std::string> words = policy.live;
+    if (!policy.dead.empty()) words.push_back(policy.dead);
+    for (const std::string& word : words) {
         if (is_sayable(word)) continue;
         return by_hand(fmt::format("column {} has the word \"{}\", which stories cannot have",
                                    policy.state, word));

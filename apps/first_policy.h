@@ -19,13 +19,12 @@ struct FirstPolicy {
     std::string name_space;         ///< empty: all of them
     std::string selector;           ///< empty: every object
     using Setting = std::pair<std::string, std::string>;
-    std::vector<Setting> cluster;    ///< how the source reaches it, by key; none: as a pod in it
-    std::vector<Setting> database;   ///< likewise
-    std::string table;               ///< `public.workers`
-    std::string key;                 ///< which object a row names: an expression over its columns
-    std::string state;               ///< the column that says what is to be; empty: there is none
-    std::vector<std::string> words;  ///< of that column, all that are known
-    std::vector<std::string> live;   ///< those whose row should have an object
+    std::vector<Setting> cluster;   ///< how the source reaches it, by key; none: as a pod in it
+    std::vector<Setting> database;  ///< likewise
+    std::string table;              ///< `public.workers`
+    std::string key;                ///< which object a row names: an expression over its columns
+    std::string state;              ///< the column that says what is to be; empty: there is none
+    std::vector<std::string> live;  ///< its words of rows that should have an object
     std::string dead;  ///< the one that a row gets when its object is gone; empty: nobody writes
 };
 

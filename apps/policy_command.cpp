@@ -11,6 +11,7 @@
 #include "engine/codec/policy_codec.h"
 #include "engine/core/plan.h"
 #include "engine/core/rule_text.h"
+#include "policies/schema.h"
 #include "policies/shipped.h"
 
 #include <fmt/core.h>
@@ -269,6 +270,11 @@ int run_policy_show(const PolicyOptions& options) {
     } else {
         fmt::print("{}\n{}", config::policy_table(**policy), needs_text(**policy));
     }
+    return 0;
+}
+
+int run_policy_schema(const PolicyOptions& /*options*/) {
+    fmt::print("{}", policies::policy_schema());
     return 0;
 }
 

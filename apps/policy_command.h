@@ -30,4 +30,7 @@ int run_policy_check(const PolicyOptions& options);
 /// 0, or 2 where there is no such policy, or it cannot be read.
 int run_policy_show(const PolicyOptions& options);
 
+/// Prints the JSON Schema of policy files; 0.
+int run_policy_schema(const PolicyOptions& options);
+
 }  // namespace trueup::apps

@@ -10,11 +10,13 @@
 #include "apps/rbac.h"
 #include "apps/source_checks.h"
 #include "apps/two_sides.h"
+#include "apps/yaml_text.h"
 #include "engine/base/suggest.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +38,9 @@ using config::KubernetesSource;
 using config::PostgresSource;
 using config::SourceConfig;
 
+/// For Ctrl-C while somebody is asked.
+constexpr int kLookEvery = 100;  // milliseconds
+
 /// A column with more of them says no state.
 constexpr std::size_t kMostWords = 20;
 
@@ -44,17 +49,6 @@ Error wrong(std::string what) { return {Next::kStop, Code::kConfiguration, std::
 /// `3 pods`, `1 pod`.
 std::string counted(std::uint64_t count, const std::string& plural) {
     return fmt::format("{} {}", count, count == 1 ? one_of(plural) : plural);
-}
-
-/// What is not on the command line is asked on a terminal. False: nobody can be asked, or nobody
-/// answered.
-bool ask_for(std::string& value, const std::string& question, const std::string& proposed = {}) {
-    if (!value.empty()) return true;
-    if (::isatty(STDIN_FILENO) == 0) return false;
-    fmt::print(stderr, "{}{}: ", question, proposed.empty() ? "" : " [" + proposed + "]");
-    if (!std::getline(std::cin, value)) return false;
-    if (value.empty()) value = proposed;
-    return !value.empty();
 }
 
 std::string environment(const char* name) {
@@ -67,14 +61,17 @@ std::string usual_kubeconfig() {
     std::string named = environment("KUBECONFIG");
     if (!named.empty()) return named;
     named = environment("HOME") + "/.kube/config";
-    return fs::exists(named) ? named : std::string();
+    std::error_code ignored;
+    return fs::exists(named, ignored) ? named : std::string();
 }
 
 /// A path in a file of folder `into`.
 std::string path_from(const std::string& path, const std::string& into) {
-    const fs::path near = fs::proximate(path, into);
-    const bool inside = !near.empty() && *near.begin() != "..";
-    return inside ? near.string() : fs::absolute(path).lexically_normal().string();
+    std::error_code failed;
+    const fs::path near = fs::proximate(path, into, failed);
+    if (!failed && !near.empty() && *near.begin() != "..") return near.string();
+    const fs::path whole = fs::absolute(path, failed);
+    return failed ? path : whole.lexically_normal().string();
 }
 
 /// The command, step by step.
@@ -100,12 +97,29 @@ class NewPolicy {
     }
 
   private:
+    // ------------------------------------------------------------ asking
+    /// What is not on the command line is asked on a terminal. False: nobody can be asked, or
+    /// nobody answered.
+    bool ask_for(std::string& value, const std::string& question,
+                 const std::string& proposed = {}) {
+        if (!value.empty()) return true;
+        if (::isatty(STDIN_FILENO) == 0) return false;
+        fmt::print(stderr, "{}{}: ", question, proposed.empty() ? "" : " [" + proposed + "]");
+        pollfd input{STDIN_FILENO, POLLIN, 0};
+        while (std::cin.rdbuf()->in_avail() <= 0 && ::poll(&input, 1, kLookEvery) == 0) {
+            if (stop_.wait(Millis{0})) return false;
+        }
+        if (!std::getline(std::cin, value)) return false;
+        if (value.empty()) value = proposed;
+        return !value.empty();
+    }
+
     // ------------------------------------------------------------ what was asked for
     Status read_options() {
-        if (!config::is_name(o_.name)) {
+        if (!config::is_name(o_.name) || !is_plain_yaml(o_.name) || o_.name == "trueup") {
             return wrong(
-                fmt::format("the policy's name '{}' is none; write one of letters, digits "
-                            "and '-', as in workers",
+                fmt::format("the policy cannot be called '{}'; write a name of letters, "
+                            "digits and '-', as in workers",
                             o_.name));
         }
         if (Status there = check_folder(); !there) return there;
@@ -118,6 +132,11 @@ class NewPolicy {
         }
         if (!o_.all_namespaces && !ask_for(o_.name_space, "Namespace of the " + resource->plural)) {
             return wrong("which namespace? write --namespace NAME, or --all-namespaces");
+        }
+        if (o_.all_namespaces && !o_.dead.empty()) {
+            return wrong(
+                "--dead is of rules that act, and where a rule acts all objects are in "
+                "one namespace; write --namespace NAME, or leave --dead out");
         }
         const bool pods = resource->plural == "pods" && resource->api_path == "/api/v1";
         if (pods && !ask_for(o_.selector, "Label selector of the pods, as role=worker")) {
@@ -174,7 +193,9 @@ class NewPolicy {
         for (const std::string& name : {o_.name + ".yaml", o_.name, std::string("trueup.yaml"),
                                         o_.name + ".sql", o_.name + ".rbac.yaml"}) {
             const fs::path path = fs::path(o_.into) / name;
-            if (!fs::exists(path)) continue;
+            std::error_code failed;
+            if (fs::symlink_status(path, failed).type() == fs::file_type::not_found) continue;
+            if (failed) return wrong(path.string() + ": " + failed.message());
             return wrong(path.string() +
                          " is there already; write --into another folder, or move "
                          "it away");
@@ -198,6 +219,9 @@ class NewPolicy {
         if (objects().in_cluster && environment("KUBERNETES_SERVICE_HOST").empty()) {
             return wrong("which cluster? write --kubeconfig FILE");
         }
+        if (o_.kubeconfig.empty() && objects().kubeconfig.find(':') != std::string::npos) {
+            return wrong("KUBECONFIG names several files; write --kubeconfig FILE");
+        }
         if (Status looked = sides_->look_at_objects(Progress(stop_)); !looked) return looked;
         if (names().empty() && o_.key.empty()) {
             return wrong(fmt::format(
@@ -211,12 +235,13 @@ class NewPolicy {
     // ------------------------------------------------------------ choosing
     Status choose() {
         if (Status key = choose_key(); !key) return key;
-        choose_state();
+        const bool given = !o_.state.empty();
+        if (Status state = choose_state(); !state) return state;
         if (o_.state.empty()) return Done{};
         auto words = sides_->words(o_.state, *key_, kMostWords + 1);
         if (!words) return words.error();
         words_ = std::move(*words);
-        return choose_words();
+        return choose_words(given);
     }
 
     Status choose_key() {
@@ -230,9 +255,9 @@ class NewPolicy {
                     "an expression as \"'worker-' || id\"",
                     o_.table, counted(names().size(), plural()), names().front()));
             }
-            o_.key = postgres::quote_identifier(most->name);
-            if (o_.key == '"' + most->name + '"' && config::is_word(most->name))
-                o_.key = most->name;
+            const bool plain =
+                config::is_word(most->name) && postgres::Correlation::parse(most->name);
+            o_.key = plain ? most->name : postgres::quote_identifier(most->name);
         }
         auto key = postgres::Correlation::parse(o_.key);
         if (!key) return wrong("--key: " + key.error().what);
@@ -240,80 +265,128 @@ class NewPolicy {
         const auto named = sides_->named_by(*key_);
         if (!named) return named.error();
         named_ = *named;
-        return Done{};
+        if (named_ > 0 || names().empty() || table().rows == 0) return Done{};
+        return wrong(
+            fmt::format("by the key {} no row of {} names any of the {}, as {}; write "
+                        "another --key",
+                        o_.key, table_name(), counted(names().size(), plural()), names().front()));
     }
 
-    /// The one column with few words, or of these the one that is called as states are.
-    void choose_state() {
-        if (!o_.state.empty()) return;
+    /// The column of that name that may say a state; nullptr: there is none.
+    const postgres::ColumnLook* column(const std::string& name) const {
+        const auto& all = table().columns;
+        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) {
+            return each.name == name && !each.uuid;
+        });
+        return found == all.end() ? nullptr : &*found;
+    }
+
+    /// The one that is called as states are, or else the only column with few words: of that
+    /// nothing is ever written.
+    Status choose_state() {
+        const bool given = !o_.state.empty();
+        if (given && column(o_.state) == nullptr) {
+            return wrong(
+                fmt::format("{} has no column {} of text or of an enumeration; write "
+                            "another --state",
+                            table_name(), o_.state));
+        }
+        if (given) return Done{};
         std::vector<std::string> few;
-        for (const postgres::ColumnLook& column : table().columns) {
+        for (const postgres::ColumnLook& each : table().columns) {
             const auto& keys = key_->columns();
-            const bool is_key = std::find(keys.begin(), keys.end(), column.name) != keys.end();
-            const bool repeats = !column.labels.empty() || column.distinct < table().rows;
-            if (is_key || column.uuid || !repeats || column.distinct == 0 ||
-                column.distinct > kMostWords || !config::is_word(column.name)) {
+            const bool is_key = std::find(keys.begin(), keys.end(), each.name) != keys.end();
+            const bool repeats = !each.labels.empty() || each.distinct < table().rows;
+            if (is_key || each.uuid || !repeats || each.distinct == 0 ||
+                each.distinct > kMostWords || !config::is_word(each.name) || each.name == "hold") {
                 continue;
             }
-            few.push_back(column.name);
+            few.push_back(each.name);
         }
         for (const char* usual : {"state", "status", "phase"}) {
             if (std::find(few.begin(), few.end(), usual) != few.end()) o_.state = usual;
-            if (!o_.state.empty()) return;
+            if (!o_.state.empty()) return Done{};
+        }
+        const bool says = !o_.dead.empty() || !o_.live.empty();
+        if (says) {
+            return wrong(few.empty() ? "which column has these words? write --state COLUMN"
+                                     : fmt::format("which column has these words? write --state {}",
+                                                   enumerate(few, "or")));
         }
         if (few.size() == 1) o_.state = few.front();
         columns_ = std::move(few);
+        return Done{};
     }
 
-    Status choose_words() {
+    /// Does the column have that word, or may it come to have it?
+    Status check_word(const std::string& word, bool given) const {
+        const std::vector<std::string>& labels = column(o_.state)->labels;
+        const bool label = std::find(labels.begin(), labels.end(), word) != labels.end();
+        const bool said = std::any_of(words_.begin(), words_.end(),
+                                      [&](const auto& each) { return each.word == word; });
+        if (label || said || word.empty() || (labels.empty() && given)) return Done{};
+        std::vector<std::string> known = labels;
+        for (const auto& each : words_) {
+            if (labels.empty()) known.push_back(each.word);
+        }
+        return wrong(fmt::format("no row of {} says '{}' in {}; {}{}", table_name(), word, o_.state,
+                                 did_you_mean(word, known),
+                                 labels.empty() ? fmt::format("; write --state {} if it is a word "
+                                                              "that no row has yet",
+                                                              o_.state)
+                                                : ""));
+    }
+
+    Status choose_words(bool given) {
         if (words_.size() > kMostWords) {
             return wrong(
                 fmt::format("column {} has more than {} words, so that it says no state; "
                             "write --state another column",
                             o_.state, kMostWords));
         }
-        if (o_.live.empty()) {
-            for (const postgres::WordLook& word : words_) {
-                const bool most = word.named * 2 >= word.rows && word.named > 0;
-                if (most && word.word != o_.dead) o_.live.push_back(word.word);
-            }
+        std::vector<std::string> guess;
+        for (const postgres::WordLook& word : words_) {
+            const bool most = word.named * 2 >= word.rows && word.named > 0;
+            if (most && word.word != o_.dead) guess.push_back(word.word);
         }
-        ask_for_dead();
+        if (o_.live.empty()) ask_for_words(guess);
+        const std::string proposed = fmt::format("{}", fmt::join(guess, ","));
+        if (o_.live.empty() && !o_.dead.empty()) {
+            return wrong(
+                fmt::format("which words of {} are of rows that should have a {}? With "
+                            "--dead they decide what is written; write --live {}",
+                            o_.state, object_, guess.empty() ? "WORD,WORD" : proposed));
+        }
+        if (o_.live.empty()) o_.live = guess;
         if (o_.live.empty()) {
             return wrong(
-                fmt::format("of no word of {} most rows have {}, so that nothing shows "
+                fmt::format("of no word of {} most rows have a {}, so that nothing shows "
                             "which of them live; write --live WORD,WORD",
                             o_.state, object_));
         }
+        for (const std::string& word : o_.live) {
+            if (Status known = check_word(word, given); !known) return known;
+        }
+        if (Status known = check_word(o_.dead, given); !known) return known;
         if (std::find(o_.live.begin(), o_.live.end(), o_.dead) == o_.live.end()) return Done{};
         return wrong(
             fmt::format("'{}' cannot be both live and dead; write another --dead", o_.dead));
     }
 
     /// What a terminal is shown of the words, and asked.
-    void ask_for_dead() {
-        if (!o_.dead.empty() || ::isatty(STDIN_FILENO) == 0) return;
+    void ask_for_words(const std::vector<std::string>& guess) {
+        if (::isatty(STDIN_FILENO) == 0) return;
         fmt::print(stderr, "{}", words_text());
+        std::string live;
+        ask_for(live, fmt::format("Words of rows that should have a {}", object_),
+                fmt::format("{}", fmt::join(guess, ",")));
+        for (std::size_t start = 0; start < live.size();) {
+            const std::size_t comma = std::min(live.find(',', start), live.size());
+            o_.live.push_back(live.substr(start, comma - start));
+            start = comma + 1;
+        }
         ask_for(o_.dead,
                 fmt::format("Word that a row gets whose {} is gone (empty: only report)", object_));
-        std::erase(o_.live, o_.dead);
-    }
-
-    /// Every word that is known: of the rows, of the type, and of the command line.
-    std::vector<std::string> all_words() const {
-        std::vector<std::string> all;
-        const auto add = [&all](const std::string& word) {
-            const bool there = std::find(all.begin(), all.end(), word) != all.end();
-            if (!word.empty() && !there) all.push_back(word);
-        };
-        for (const std::string& word : o_.live) add(word);
-        for (const postgres::ColumnLook& column : table().columns) {
-            if (column.name != o_.state) continue;
-            for (const std::string& label : column.labels) add(label);
-        }
-        for (const postgres::WordLook& word : words_) add(word.word);
-        add(o_.dead);
-        return all;
     }
 
     // ------------------------------------------------------------ writing
@@ -336,7 +409,6 @@ class NewPolicy {
         policy.key = o_.key;
         if (!o_.state.empty()) {
             policy.state = o_.state;
-            policy.words = all_words();
             policy.live = o_.live;
             policy.dead = o_.dead;
         }
@@ -371,12 +443,12 @@ class NewPolicy {
         const fs::path path = fs::path(o_.into) / name;
         std::error_code failed;
         fs::create_directories(path.parent_path(), failed);
+        written_.push_back(path.lexically_normal().string());
         std::ofstream out(path);
         out << text;
         out.close();
-        if (!out) return wrong("cannot write " + path.string());
-        written_.push_back(path.lexically_normal().string());
-        return Done{};
+        if (out) return Done{};
+        return wrong("cannot write " + path.string());
     }
 
     void take_back() const {
@@ -396,7 +468,8 @@ class NewPolicy {
     /// What a word means from now on.
     std::string meaning(const std::string& word) const {
         if (word == o_.dead) return "dead";
-        return std::find(o_.live.begin(), o_.live.end(), word) != o_.live.end() ? "live" : "";
+        const bool live = std::find(o_.live.begin(), o_.live.end(), word) != o_.live.end();
+        return live ? "live" : o_.live.empty() ? "" : "unknown: nothing is done beside it";
     }
 
     /// A line for each word of the state.
@@ -416,8 +489,8 @@ class NewPolicy {
                    o_.selector);
         fmt::print("rows      {} of {}, read as role {}\n", rows_text(), table_name(),
                    table().role);
-        fmt::print("key       {}: {} name a {} that is there\n", o_.key, counted(named_, "rows"),
-                   object_);
+        fmt::print("key       {}: rows name {} of {} that have not ended\n", o_.key, named_,
+                   counted(names().size(), plural()));
         if (o_.state.empty()) {
             fmt::print("state     none: {}\n",
                        columns_.empty()
@@ -430,9 +503,9 @@ class NewPolicy {
         fmt::print("{}", words_text());
         if (!o_.state.empty() && o_.dead.empty()) {
             fmt::print(
-                "          nothing is written or deleted: with --dead WORD a row whose {} is "
-                "gone gets that word, and the {} of such a row is deleted\n",
-                object_, object_);
+                "          nothing is written or deleted: with --live WORDS --dead WORD a row "
+                "whose {} is gone gets that word\n",
+                object_);
         }
         for (const std::string& path : written_) fmt::print("written   {}\n", path);
         print_next();
@@ -447,7 +520,7 @@ class NewPolicy {
         if (!sql_.empty()) fmt::print("  psql -f {}\n", at(o_.name + ".sql"));
         fmt::print("  kubectl apply -f {}    # rights of the service account {}\n",
                    at(o_.name + ".rbac.yaml"), o_.account);
-        fmt::print("Then, each writes nothing but the last:\n");
+        fmt::print("Then, and every rule only observes:\n");
         for (const char* command : {"config check", "plan", "up"}) {
             fmt::print("  trueup {} -c {}\n", command, at("trueup.yaml"));
         }

@@ -19,10 +19,11 @@ struct ServiceAccount {
 /// `trueup/trueup`: namespace and name. nullopt: it is no such text.
 std::optional<ServiceAccount> parse_account(std::string_view text);
 
-/// Roles and their bindings, as YAML: for each namespace what the sources read there, with what the
-/// executors do there to objects of their own account. What other accounts write is granted to the
-/// same service account with `-writer` at its name. Rules that are off count, too: nobody wants to
-/// ask for rights on the day when one is switched on. Empty: nothing there is in Kubernetes.
+/// Roles and their bindings, as YAML: for each policy and namespace one with what its sources read,
+/// and one with what the executors write, so that the second can wait until a rule acts. Where
+/// executors have an account of their own, it gets that one, under the name of the first with
+/// `-writer` behind it. Rules that are off count, too: nobody wants to ask for rights on the day
+/// when one is switched on. Empty: nothing there is in Kubernetes.
 std::string rbac_of(const config::Config& config, const ServiceAccount& account);
 
 }  // namespace trueup::apps

@@ -5,6 +5,7 @@
 #include "connectors/postgres/access_check.h"
 #include "connectors/postgres/preparation.h"
 #include "engine/base/hash.h"
+#include "engine/model/object.h"
 
 namespace trueup::apps {
 
@@ -24,7 +25,11 @@ Status TwoSides::look_at_objects(const Watcher& watcher) {
     const auto look = look_at(**opened, std::move(settings), watcher);
     if (!look) return look.error();
     for (const Fact& fact : look->facts) {  // without a prefix the key is the name
-        if (fact.kind == Fact::Kind::kUpsert) names_.push_back(fact.subject_key);
+        if (fact.kind != Fact::Kind::kUpsert) continue;
+        const ObjectView object(fact.object);
+        // What has ended says nothing of rows that should have one.
+        if (object.is("phase", "Succeeded") || object.is("phase", "Failed")) continue;
+        names_.push_back(fact.subject_key);
     }
     return Done{};
 }
@@ -47,16 +52,18 @@ Status TwoSides::look_at_table() {
     if (check->pk_columns.empty()) {
         return wrong("table " + name +
                      " has no primary key, so that its rows have no identity: ALTER TABLE " +
-                     postgres::quoted_table(table) + " ADD PRIMARY KEY (...);");
+                     postgres::quoted_table(table) +
+                     " ADD PRIMARY KEY (...); or, if it is a view, name its table");
     }
-    auto columns = postgres::look_at_columns(*database_, table, names_);
+    looked_ = {table, check->pk_columns};
+    auto columns = postgres::look_at_columns(*database_, looked_, names_);
     if (!columns) return about(rows_, columns.error());
     table_ = std::move(*columns);
     return Done{};
 }
 
 Result<std::uint64_t> TwoSides::named_by(const postgres::Correlation& key) {
-    auto named = postgres::look_at_key(*database_, rows_.postgres()->table, key, names_);
+    auto named = postgres::look_at_key(*database_, looked_, key, names_);
     if (!named) return about(rows_, named.error());
     return named;
 }
@@ -64,8 +71,7 @@ Result<std::uint64_t> TwoSides::named_by(const postgres::Correlation& key) {
 Result<std::vector<postgres::WordLook>> TwoSides::words(const std::string& column,
                                                         const postgres::Correlation& key,
                                                         std::size_t most) {
-    auto words =
-        postgres::look_at_words(*database_, rows_.postgres()->table, column, key, names_, most);
+    auto words = postgres::look_at_words(*database_, looked_, column, key, names_, most);
     if (!words) return about(rows_, words.error());
     return words;
 }

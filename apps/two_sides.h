@@ -26,12 +26,13 @@ class TwoSides {
     Status look_at_objects(const Watcher& watcher);
     Status look_at_table();
 
-    const std::vector<std::string>& names() const { return names_; }  ///< of the objects
+    /// Of the objects, but for pods that have ended.
+    const std::vector<std::string>& names() const { return names_; }
     const connectors::postgres::TableLook& table() const { return table_; }
     const config::SourceConfig& objects() const { return objects_; }
     const config::SourceConfig& rows() const { return rows_; }
 
-    /// How many rows name one of the objects by that key.
+    /// How many of the objects some row names by that key.
     Result<std::uint64_t> named_by(const connectors::postgres::Correlation& key);
     Result<std::vector<connectors::postgres::WordLook>> words(
         const std::string& column, const connectors::postgres::Correlation& key, std::size_t most);
@@ -45,6 +46,7 @@ class TwoSides {
     config::SourceConfig rows_;
     std::vector<std::string> names_;
     connectors::postgres::TableLook table_;
+    connectors::postgres::LookedAt looked_;
     std::unique_ptr<connectors::postgres::LibpqDatabase> database_;
 };
 

@@ -44,7 +44,7 @@ std::optional<ports::Resource> parse_resource(std::string_view text) {
     ports::Resource resource;
     if (text == "pods" || text == "v1/pods") return resource;
     if (!sound || parts.size() < 2 || parts.size() > 3) return std::nullopt;
-    if (parts.size() == 2 && parts[0] != "v1") return std::nullopt;
+    if ((parts.size() == 2) != (parts[0] == "v1")) return std::nullopt;
     if (parts.size() == 3) resource.api_path = fmt::format("/apis/{}/{}", parts[0], parts[1]);
     resource.plural = parts.back();
     return resource;

@@ -55,9 +55,13 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// The first rows of the table, as `s`.
-std::string first_rows(const std::string& what, const ports::Table& table) {
-    return " FROM (SELECT " + what + " FROM " + quoted_table(table) + " LIMIT " +
+/// The last rows of the table by its primary key, as `s`: of old ones nothing is left elsewhere.
+std::string last_rows(const std::string& what, const LookedAt& table) {
+    std::string order;
+    for (const std::string& column : table.pk_columns) {
+        order += (order.empty() ? " ORDER BY " : ", ") + quote_identifier(column) + " DESC";
+    }
+    return " FROM (SELECT " + what + " FROM " + quoted_table(table.table) + order + " LIMIT " +
            std::to_string(kRowsLooked + 1) + ") s";
 }
 
@@ -73,9 +77,10 @@ ORDER BY a.attnum)";
 
 }  // namespace
 
-Result<TableLook> look_at_columns(LibpqDatabase& database, const ports::Table& table,
+Result<TableLook> look_at_columns(LibpqDatabase& database, const LookedAt& table,
                                   const std::vector<std::string>& names, ports::Clock& clock) {
-    const auto columns = ask(database, clock, std::string(kColumns), {table.schema, table.name});
+    const auto columns =
+        ask(database, clock, std::string(kColumns), {table.table.schema, table.table.name});
     if (!columns) return columns.error();
     TableLook look;
     std::string counts =
@@ -86,14 +91,13 @@ Result<TableLook> look_at_columns(LibpqDatabase& database, const ports::Table& t
         look.columns.push_back({text(row, 0), lines_of(text(row, 2)), text(row, 1) == "t"});
         const std::string column = quote_identifier(look.columns.back().name);
         taken += (taken.empty() ? "" : ", ") + column;
-        counts += ", count(DISTINCT " + column + "), count(*) FILTER (WHERE " + column +
-                  "::text = ANY ($1::text[]))";
+        counts += ", count(DISTINCT " + column + "), count(DISTINCT " + column +
+                  ") FILTER (WHERE " + column + "::text = ANY ($1::text[]))";
     }
     // Without such a column the array would be bound to nothing.
     counts += ", $1::text[] IS NULL";
-    const auto counted =
-        ask(database, clock, counts + first_rows(taken.empty() ? "1" : taken, table),
-            {array_of(names)});
+    const auto counted = ask(
+        database, clock, counts + last_rows(taken.empty() ? "1" : taken, table), {array_of(names)});
     if (!counted) return counted.error();
     const ports::SqlRow row = counted->empty() ? ports::SqlRow{} : counted->front();
     look.role = text(row, 0);
@@ -106,18 +110,19 @@ Result<TableLook> look_at_columns(LibpqDatabase& database, const ports::Table& t
     return look;
 }
 
-Result<std::uint64_t> look_at_key(LibpqDatabase& database, const ports::Table& table,
+Result<std::uint64_t> look_at_key(LibpqDatabase& database, const LookedAt& table,
                                   const Correlation& key, const std::vector<std::string>& names,
                                   ports::Clock& clock) {
-    const auto rows = ask(database, clock,
-                          "SELECT count(*)" + first_rows("(" + key.sql() + ") AS k", table) +
-                              " WHERE k = ANY ($1::text[])",
-                          {array_of(names)});
+    const auto rows =
+        ask(database, clock,
+            "SELECT count(DISTINCT k)" + last_rows("(" + key.sql() + ") AS k", table) +
+                " WHERE k = ANY ($1::text[])",
+            {array_of(names)});
     if (!rows) return rows.error();
     return number(rows->empty() ? ports::SqlRow{} : rows->front(), 0);
 }
 
-Result<std::vector<WordLook>> look_at_words(LibpqDatabase& database, const ports::Table& table,
+Result<std::vector<WordLook>> look_at_words(LibpqDatabase& database, const LookedAt& table,
                                             const std::string& column, const Correlation& key,
                                             const std::vector<std::string>& names, std::size_t most,
                                             ports::Clock& clock) {
@@ -125,7 +130,7 @@ Result<std::vector<WordLook>> look_at_words(LibpqDatabase& database, const ports
     const auto rows =
         ask(database, clock,
             "SELECT w, count(*), count(*) FILTER (WHERE k = ANY ($1::text[]))" +
-                first_rows(taken, table) +
+                last_rows(taken, table) +
                 " WHERE btrim(w) <> '' GROUP BY w ORDER BY 2 DESC, 1 LIMIT " + std::to_string(most),
             {array_of(names)});
     if (!rows) return rows.error();

@@ -1,6 +1,6 @@
 // What the columns of a table have to do with the names of objects elsewhere: for `trueup policy
-// new`, which proposes what a row's key and its state are. Looks at the first rows only, changes
-// nothing.
+// new`, which proposes what a row's key and its state are. Looks at the last rows by their primary
+// key only, changes nothing.
 #pragma once
 
 #include "connectors/postgres/correlation.h"
@@ -24,7 +24,7 @@ struct ColumnLook {
     std::vector<std::string> labels;  ///< of an enumeration, in its order
     bool uuid = false;
     std::uint64_t distinct = 0;  ///< values
-    std::uint64_t named = 0;     ///< rows in which it is one of the names
+    std::uint64_t named = 0;     ///< how many of the names are among them
 };
 
 struct TableLook {
@@ -41,18 +41,24 @@ struct WordLook {
     std::uint64_t named = 0;  ///< of these, whose key is one of the names
 };
 
+/// A table, with the columns of its primary key.
+struct LookedAt {
+    ports::Table table;
+    std::vector<std::string> pk_columns;
+};
+
 /// All block for at most 5 s. `names`: of the objects.
-Result<TableLook> look_at_columns(LibpqDatabase& database, const ports::Table& table,
+Result<TableLook> look_at_columns(LibpqDatabase& database, const LookedAt& table,
                                   const std::vector<std::string>& names,
                                   ports::Clock& clock = ports::system_clock());
 
-/// How many rows name one of the objects by that key.
-Result<std::uint64_t> look_at_key(LibpqDatabase& database, const ports::Table& table,
+/// How many of the objects some row names by that key.
+Result<std::uint64_t> look_at_key(LibpqDatabase& database, const LookedAt& table,
                                   const Correlation& key, const std::vector<std::string>& names,
                                   ports::Clock& clock = ports::system_clock());
 
 /// The words of the column, those of most rows first, `most` of them. White space is none.
-Result<std::vector<WordLook>> look_at_words(LibpqDatabase& database, const ports::Table& table,
+Result<std::vector<WordLook>> look_at_words(LibpqDatabase& database, const LookedAt& table,
                                             const std::string& column, const Correlation& key,
                                             const std::vector<std::string>& names, std::size_t most,
                                             ports::Clock& clock = ports::system_clock());

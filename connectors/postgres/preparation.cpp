@@ -10,27 +10,34 @@ std::vector<std::string> preparation(const TableCheck& table, const Settings& se
                                      const Access& access) {
     std::vector<std::string> all;
     const std::string name = quoted_table(settings.table);
+    // What all of the server's users feel is for somebody to decide who knows them.
     if (table.wal_level != "logical") {
         all.emplace_back(
-            "ALTER SYSTEM SET wal_level = logical;    -- takes effect when the server is "
+            "-- ALTER SYSTEM SET wal_level = logical;    -- needed; takes effect when the server "
+            "is "
             "restarted");
     }
     if (table.keep_size == "-1") {
         all.emplace_back(
-            "ALTER SYSTEM SET max_slot_wal_keep_size = '20GB';    -- else WAL fills the disk while "
-            "Trueup is down");
-        all.emplace_back("SELECT pg_reload_conf();");
+            "-- ALTER SYSTEM SET max_slot_wal_keep_size = '20GB';    -- advised: else WAL fills "
+            "the "
+            "disk while Trueup is down; then SELECT pg_reload_conf();");
     }
     const bool known = !table.identity.empty();
     if (known && !identity_suffices(table.identity.front(), table.pk_columns, settings)) {
-        all.push_back("ALTER TABLE " + name +
-                      " REPLICA IDENTITY FULL;    -- UPDATE and DELETE log the whole old row");
+        all.push_back("ALTER TABLE " + (table.identity_of.empty() ? name : table.identity_of) +
+                      " REPLICA IDENTITY FULL;    -- UPDATE and DELETE log the whole old row" +
+                      (table.partitioned ? "; the same of each partition" : ""));
     }
     const std::string publication = quote_identifier(settings.publication);
     if (table.coverage == "none") {
-        all.push_back("CREATE PUBLICATION " + publication + " FOR TABLE " + name + ";");
+        all.push_back("CREATE PUBLICATION " + publication + " FOR TABLE " + name +
+                      (table.partitioned ? " WITH (publish_via_partition_root = true);" : ";"));
     } else if (table.coverage == "f") {
         all.push_back("ALTER PUBLICATION " + publication + " ADD TABLE " + name + ";");
+    } else if (table.coverage == "parts") {
+        all.push_back("ALTER PUBLICATION " + publication +
+                      " SET (publish_via_partition_root = true);");
     }
     const std::string role = quote_identifier(access.role);
     if (!access.replicates) all.push_back("ALTER ROLE " + role + " REPLICATION;");

@@ -1,5 +1,5 @@
 // The statements that make a table fit to be watched and written, for an administrator of the
-// server: what judge_table asks for one after another, at once. Pure.
+// server: most of what judge_table asks for one after another, at once. Pure.
 #pragma once
 
 #include "connectors/postgres/settings.h"
@@ -17,7 +17,8 @@ struct Access {
     std::vector<std::string> columns;  ///< that rules set
 };
 
-/// In the order in which they have to be run; some end with a comment. Empty: nothing is missing.
+/// In the order in which they have to be run; some end with a comment, and those that change the
+/// server for all of its users are comments. Empty: nothing is missing.
 std::vector<std::string> preparation(const TableCheck& table, const Settings& settings,
                                      const Access& access);
 

@@ -23,23 +23,45 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST(Rbac, IsWhatTheExampleTakesAndNoMore) {
     const std::string text = rights(config::load_config(TRUEUP_EXAMPLES "/graph-instances.yaml"));
+    const std::string name = "metadata: {name: ops-trueup-graph-instances";
+    const std::string binding =
+        "---\n"
+        "apiVersion: rbac.authorization.k8s.io/v1\n"
+        "kind: RoleBinding\n"
+        "metadata: {name: NAME, namespace: graph}\n"
+        "subjects:\n"
+        "  - {kind: ServiceAccount, name: trueup, namespace: ops}\n"
+        "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: NAME}\n";
+    const auto bound = [&](const std::string& role) {
+        std::string as = binding;
+        for (std::size_t at = 0; (at = as.find("NAME")) != std::string::npos;) {
+            as.replace(at, 4, role);
+        }
+        return as;
+    };
+    const std::string head =
+        "apiVersion: rbac.authorization.k8s.io/v1\n"
+        "kind: Role\n";
     EXPECT_EQ(text,
-              "apiVersion: rbac.authorization.k8s.io/v1\n"
-              "kind: Role\n"
-              "metadata: {name: trueup-graph, namespace: graph}\n"
-              "rules:\n"
-              "  - {apiGroups: [\"\"], resources: [namespaces], verbs: [get]}\n"
-              "  - {apiGroups: [\"\"], resources: [pods], verbs: [delete, get, list, watch]}\n"
-              "  - {apiGroups: [\"\"], resources: [services], verbs: [delete, get, list, watch]}\n"
-              "  - {apiGroups: [networking.k8s.io], resources: [ingresses], verbs: [delete, get, "
-              "list, watch]}\n"
-              "---\n"
-              "apiVersion: rbac.authorization.k8s.io/v1\n"
-              "kind: RoleBinding\n"
-              "metadata: {name: trueup-graph, namespace: graph}\n"
-              "subjects:\n"
-              "  - {kind: ServiceAccount, name: trueup, namespace: ops}\n"
-              "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: trueup-graph}\n");
+              "# In the cluster in which it runs:\n" + head + name +
+                  ", namespace: graph}\n"
+                  "rules:\n"
+                  "  - {apiGroups: [\"\"], resources: [namespaces], verbs: [get]}\n"
+                  "  - {apiGroups: [\"\"], resources: [pods], verbs: [get, list, watch]}\n"
+                  "  - {apiGroups: [\"\"], resources: [services], verbs: [get, list, watch]}\n"
+                  "  - {apiGroups: [networking.k8s.io], resources: [ingresses], verbs: "
+                  "[get, list, watch]}\n" +
+                  bound("ops-trueup-graph-instances") +
+                  "---\n"
+                  "# What the commands of rules take, once one acts.\n" +
+                  head + name +
+                  "-writer, namespace: graph}\n"
+                  "rules:\n"
+                  "  - {apiGroups: [\"\"], resources: [pods], verbs: [delete]}\n"
+                  "  - {apiGroups: [\"\"], resources: [services], verbs: [delete]}\n"
+                  "  - {apiGroups: [networking.k8s.io], resources: [ingresses], verbs: "
+                  "[delete]}\n" +
+                  bound("ops-trueup-graph-instances-writer"));
 }
 
 constexpr const char* kPolicy = R"(policy: boxes
@@ -64,7 +86,7 @@ bus: {embedded: {}}
 state_dir: ./state
 sources:
   boxes:
-    kubernetes: {in_cluster: true, all_namespaces: true, resource: example.org/v1/boxes}
+    kubernetes: {in_cluster: true, namespace: "on", resource: example.org/v1/boxes}
   rows:
     postgres: {conninfo_env: DB, table: public.boxes}
 policies:
@@ -88,31 +110,34 @@ class RbacOf : public ::testing::Test {
 
 TEST_F(RbacOf, APatchOfAStatusIsARightOfItsOwn) {
     const std::string text = of(kConfig, "");
-    EXPECT_TRUE(has(text, "kind: ClusterRole\nmetadata: {name: trueup}\n")) << text;
-    EXPECT_TRUE(has(text,
-                    "{apiGroups: [example.org], resources: [boxes], verbs: [get, list, patch, "
-                    "watch]}"))
-        << text;
+    EXPECT_TRUE(has(text, "resources: [boxes], verbs: [get, list, watch]}")) << text;
+    EXPECT_TRUE(has(text, "resources: [boxes], verbs: [patch]}")) << text;
     EXPECT_TRUE(has(text, "resources: [boxes/status], verbs: [patch]}")) << text;
     EXPECT_FALSE(has(text, "delete")) << text;
-    EXPECT_FALSE(has(text, "[namespaces]")) << "it asks for no namespace: " << text;
+    EXPECT_TRUE(has(text, "namespace: \"on\"}")) << "not a boolean: " << text;
 }
 
 TEST_F(RbacOf, WhatAnotherAccountWritesIsItsOwn) {
     const std::string text = of(kConfig, ", in_cluster: true");
-    EXPECT_TRUE(has(text,
-                    "metadata: {name: trueup-writer}\nrules:\n  - {apiGroups: [example.org], "
-                    "resources: [boxes], verbs: [patch]}"))
-        << text;
-    EXPECT_TRUE(has(text, "name: trueup-writer, namespace: ops}")) << text;
-    EXPECT_TRUE(has(text, "resources: [boxes], verbs: [get, list, watch]}")) << text;
+    EXPECT_TRUE(has(text, "{kind: ServiceAccount, name: trueup-writer, namespace: ops}")) << text;
+    EXPECT_TRUE(has(text, "{kind: ServiceAccount, name: trueup, namespace: ops}")) << text;
+}
+
+// Symptom: rights to delete in every namespace were asked for, where no rule can act.
+TEST_F(RbacOf, WhereNoRuleCanActNoRightToWriteIsAskedFor) {
+    std::string config = kConfig;
+    config.replace(config.find("namespace: \"on\""), 15, "all_namespaces: true");
+    const std::string text = of(config, "");
+    EXPECT_TRUE(has(text, "kind: ClusterRole\nmetadata: {name: ops-trueup-boxes}\n")) << text;
+    EXPECT_FALSE(has(text, "patch")) << text;
+    EXPECT_FALSE(has(text, "[namespaces]")) << "it asks for no namespace: " << text;
 }
 
 TEST(ServiceAccounts, AreANamespaceAndAName) {
     const auto account = parse_account("ops/trueup");
     ASSERT_TRUE(account);
     EXPECT_EQ(account->name_space + " " + account->name, "ops trueup");
-    for (const char* none : {"", "trueup", "a/", "/b", "A/b", "a/b/c", "a/b c"}) {
+    for (const char* none : {"", "trueup", "a/", "/b", "A/b", "a/b/c", "a/b c", "a/-"}) {
         EXPECT_FALSE(parse_account(none)) << none;
     }
 }

@@ -58,7 +58,8 @@ class PolicyNew(scenario.Scenario):
         )
         for kind in ("rolebindings", "roles"):
             with contextlib.suppress(KubeError):
-                self.kube.call("DELETE", f"{RBAC}/namespaces/{SPACE}/{kind}/trueup-{SPACE}")
+                for name in (f"{HOME}-trueup-workers", f"{HOME}-trueup-workers-writer"):
+                    self.kube.call("DELETE", f"{RBAC}/namespaces/{SPACE}/{kind}/{name}")
 
     def env(self, name, value):
         before = os.environ.get(name)
@@ -69,12 +70,12 @@ class PolicyNew(scenario.Scenario):
             self.addCleanup(os.environ.__setitem__, name, before)
 
     # ---------------------------------------------------------------- the commands of the page
-    def new(self, *more):
+    def new(self, *more, name="workers"):
         """Options in `more` stand in the place of the usual ones."""
         usual = {"--table": "public.workers", "--namespace": SPACE, "--selector": "role=worker"}
         usual |= {"--into": self.folder} | dict(zip(more[::2], more[1::2], strict=True))
         words = [word for pair in usual.items() for word in pair]
-        return self.run_trueup("policy", "new", "workers", *words)
+        return self.run_trueup("policy", "new", name, *words)
 
     def file(self, name):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
@@ -116,9 +117,9 @@ class PolicyNew(scenario.Scenario):
         self.row("lost", "ACTIVE")
         self.kube.create_pod(SPACE, "stray", LABELS, "Running")
         began = time.monotonic()
-        code, said = self.new("--dead", "DEAD", "--service-account", f"{HOME}/trueup")
+        code, said = self.new("--live", "ACTIVE,DRAINING", "--dead", "DEAD", "--service-account", f"{HOME}/trueup")
         self.assertEqual(code, 0, said)
-        self.assertIn("k8s_pod: 4 rows name a pod that is there", said)
+        self.assertIn("k8s_pod: rows name 4 of 5 pods", said)
         self.assertIn("GRANT UPDATE", self.file("workers.sql"))
         for words in (["policy", "check"], ["policy", "test"]):
             code, said = self.run_trueup(*words, os.path.join(self.folder, "workers.yaml"))
@@ -133,14 +134,14 @@ class PolicyNew(scenario.Scenario):
             self.assertNotIn(warning, said, "what was printed is all that it takes")
         code, said = self.run_trueup("plan", "-c", self.config)
         self.assertEqual(code, 3, said)
-        for rule in ("lost_pod", "leftover_pod", "unknown_pod"):
+        for rule in ("lost_pod", "unknown_pod"):
             self.assertIn(rule, said)
         print(f"first finding after {time.monotonic() - began:.0f} s")
         self.edit_config(
             {
                 "{fsync: true}}": "{fsync: true}, max_clock_step: 1s, max_broker_skew: 0s}",
                 "lost_pod: {mode: observe}": "lost_pod: {mode: enforce, grace: 2s, create_window: 1s}",
-                "leftover_pod: {mode: observe}": "leftover_pod: {mode: enforce, grace: 2s}",
+                'leftover_pod: {mode: "off"}': "leftover_pod: {mode: enforce, grace: 2s}",
                 "state_dir: ./state": f"state_dir: {self.state_dir}\nhttp: {{listen: '127.0.0.1:0'}}",
             }
         )
@@ -169,7 +170,7 @@ class PolicyNew(scenario.Scenario):
         return self.trueup("policy", "enable", "workers", "--seen", str(seen["seen"]), "--yes")
 
     def test_a_terminal_is_asked_for_what_is_missing(self):
-        answers = [SPACE, "role=worker", "public.workers", "DEAD"]
+        answers = [SPACE, "role=worker", "public.workers", "ACTIVE,DRAINING", "DEAD"]
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         command = [binary(), "policy", "new", "workers", "--into", self.folder]
@@ -180,14 +181,14 @@ class PolicyNew(scenario.Scenario):
             os.write(ours, ("\n".join(answers) + "\n").encode())
             said = process.communicate(timeout=60)[0]
         self.assertEqual(process.returncode, 0, said)
-        for question in ("Namespace of the pods: ", "Label selector", "Table", "Word that a row gets"):
+        for question in ("Namespace of the pods: ", "Label selector", "Table", "Words of rows", "Word that a row gets"):
             self.assertIn(question, said)
         self.assertIn("{update: rows, set: {state: DEAD}}", self.file("workers.yaml"))
         self.assertIn("live: {state: [ACTIVE, DRAINING]}", self.file("workers.yaml"))
 
     def test_what_it_cannot_tell_it_says_and_writes_nothing(self):
-        def refused(sentence, *more):
-            code, said = self.new(*more)
+        def refused(sentence, *more, name="workers"):
+            code, said = self.new(*more, name=name)
             self.assertEqual(code, 2, said)
             self.assertIn(sentence, said)
             self.assertFalse(os.listdir(self.folder), "nothing was written")
@@ -200,6 +201,12 @@ class PolicyNew(scenario.Scenario):
         refused("--resource 'pod/s' is none", "--resource", "pod/s")
         refused("--service-account 'x' is none", "--service-account", "x")
         refused("which namespace?", "--namespace", "")
+        refused("write --live ACTIVE,DRAINING", "--dead", "DEAD")
+        refused("no row of public.workers says 'DAED' in state; did you mean 'DEAD'?",
+                "--live", "ACTIVE", "--dead", "DAED")  # fmt: skip
+        refused("has no column nothing of text", "--state", "nothing")
+        refused("by the key 'x-' || k8s_pod no row of public.workers names any of", "--key", "'x-' || k8s_pod")
+        refused("cannot be called 'trueup'", name="trueup")
         self.pg.sql("UPDATE public.workers SET k8s_pod = NULL")
         refused("no column of public.workers has the name of any of the 4 pods")
         self.pg.sql(f"REVOKE SELECT ON public.workers FROM {ROLE}")
