@@ -82,18 +82,22 @@ class Search {
     bool run() {
         std::vector<const policy::Case*> asked;
         for (const CaseAt& at : cases_) asked.push_back(&case_at(at));
-        const bool small = each_world(policy_, asked, [&](const World& world) {
-            left_.spend(1);
-            if (!left_.any()) return;
-            if (alone_) {  // of one it is enough that it may have found what it did
-                const policy::Case& found = case_at(cases_.front());
-                if (finds(found, world, Certainty::kFree)) go_from(after(policy_, found, world));
-                return;
-            }
-            World from = world;
-            forget_compared(from);
-            go_from(from);
-        });
+        const bool small = each_world(
+            policy_, asked,
+            [&](const World& world) {
+                left_.spend(1);
+                if (!left_.any()) return;
+                if (alone_) {  // of one it is enough that it may have found what it did
+                    const policy::Case& found = case_at(cases_.front());
+                    if (finds(found, world, Certainty::kFree))
+                        go_from(after(policy_, found, world));
+                    return;
+                }
+                World from = world;
+                forget_compared(from);
+                go_from(from);
+            },
+            true);
         return small && left_.any();
     }
 

@@ -354,12 +354,16 @@ bool each_values(const policy::Policy& policy, const policy::Role& role,
     });
 }
 
-/// The fields of which the case makes texts that it sets, by role: those of few words.
+/// The fields of which the case makes texts, by role: those of few words, where somebody asks for
+/// what is set.
 void collect_made(const policy::Policy& policy, const policy::Case& found,
+                  const std::map<std::string, Asked>& asked,
                   std::map<std::string, std::set<std::string>>& made) {
     for (const policy::Step& step : found.steps) {
+        const auto of_role = asked.find(step.role);
+        if (of_role == asked.end()) continue;
         for (const policy::Assigned& set : step.sets) {
-            if (!set.value) continue;
+            if (!set.value || of_role->second.constants.count(set.field) == 0) continue;
             for (const policy::Piece& piece : *set.value) {
                 if (piece.kind != policy::Piece::Kind::kField) continue;
                 const policy::Role* role = policy::find_role(policy, piece.field.role);
@@ -379,15 +383,17 @@ bool each_values(const policy::Policy& policy, const policy::Role& role,
 }
 
 bool each_world(const policy::Policy& policy, const std::vector<const policy::Case*>& cases,
-                const std::function<void(const World&)>& visit) {
+                const std::function<void(const World&)>& visit, bool with_made) {
     std::map<std::string, std::vector<const Condition*>> asked;
-    std::map<std::string, std::set<std::string>> made;
+    std::map<std::string, Asked> fields;
     for (const policy::Case* each : cases) {
-        collect_made(policy, *each, made);
         for (const policy::Pattern& pattern : each->when) {
             asked[pattern.role].push_back(&pattern.condition);
+            if (with_made) collect(policy, pattern.condition, fields[pattern.role]);
         }
     }
+    std::map<std::string, std::set<std::string>> made;
+    for (const policy::Case* each : cases) collect_made(policy, *each, fields, made);
     using Choice = std::pair<bool, Values>;  // is there one, and which
     std::vector<std::string> names;
     std::vector<std::vector<Choice>> choices;

@@ -48,10 +48,10 @@ using World = std::map<std::string, Values>;
 /// Does the case find something in a subject that has these objects?
 Certainty certainty(const policy::Policy& policy, const policy::Case& found, const World& world);
 
-/// The worlds that these cases tell apart by what they ask for and of what they make texts, each
-/// once. False where there are more than 50,000.
+/// The worlds that these cases tell apart, each once; with `made`, also by the fields of few words
+/// of which they make texts that they ask for. False where there are more than 50,000.
 bool each_world(const policy::Policy& policy, const std::vector<const policy::Case*>& cases,
-                const std::function<void(const World&)>& visit);
+                const std::function<void(const World&)>& visit, bool made = false);
 
 /// Leaves out what comparisons of fields, and conditions that look at others, come to.
 void forget_compared(World& world);

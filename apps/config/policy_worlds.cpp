@@ -61,32 +61,56 @@ bool is_compared(const World& world, const policy::FieldRef& field) {
     const std::string other = ' ' + field.role + '.' + field.field;
     return std::any_of(world.begin(), world.end(), [&](const auto& object) {
         return std::any_of(object.second.begin(), object.second.end(), [&](const auto& value) {
-            if (!value.first.starts_with("compare ")) return false;
+            const bool says = value.second.constant == "true";
+            if (!value.first.starts_with("compare ") || !says) return false;
             return (object.first == field.role && value.first.starts_with(own)) ||
                    value.first.ends_with(other);
         });
     });
 }
 
-/// Does the world ask for something that says which subject it is of?
+/// Does the world know something that says which subject it is of?
 bool is_named(const policy::Policy& policy, const World& world) {
     return std::any_of(policy.roles.begin(), policy.roles.end(), [&](const policy::Role& role) {
         const std::vector<std::string> fields = policy::fields_of(role.key);
         return std::any_of(fields.begin(), fields.end(), [&](const std::string& field) {
-            return value_in(world, {role.name, field}) != nullptr;
+            const ValueClass* value = value_in(world, {role.name, field});
+            return value != nullptr && value->kind == ValueClass::Kind::kConstant;
         });
     });
 }
 
-/// What a text comes to in a world.
-ValueClass made_of(const policy::Policy& policy, const policy::Text& text, const World& world) {
+/// What was copied from the field is no copy of it any more.
+void forget_copies(World& world, const policy::FieldRef& field) {
+    for (auto& [name, values] : world) {
+        for (auto& [of, value] : values) {
+            const bool copy = value.text.size() == 1 &&
+                              value.text.front().kind == policy::Piece::Kind::kField &&
+                              value.text.front().field == field;
+            if (!copy) continue;
+            value.text.clear();
+            if (value.kind == ValueClass::Kind::kText) value = {ValueClass::Kind::kOther, {}, {}};
+        }
+    }
+}
+
+/// Longer ones are not worked out: a text that is made of itself would grow for ever.
+constexpr std::size_t kMostFilled = 256;
+
+/// What a text that is set into that field comes to in a world.
+ValueClass made_of(const policy::Policy& policy, const policy::FieldRef& into,
+                   const policy::Text& text, const World& world) {
     using Piece = policy::Piece;
     ValueClass value{ValueClass::Kind::kConstant, {}, text};
     policy::Text filled;
     for (const Piece& piece : text) {
         const ValueClass* known =
             piece.kind == Piece::Kind::kField ? value_in(world, piece.field) : nullptr;
-        const bool constant = known != nullptr && known->kind == ValueClass::Kind::kConstant;
+        // What only stands for many is none.
+        const bool constant = known != nullptr && known->kind == ValueClass::Kind::kConstant &&
+                              piece.field != into &&
+                              known->constant.find_first_of("\x01\x02") == std::string::npos &&
+                              value.constant.size() + known->constant.size() <= kMostFilled;
         if (piece.kind == Piece::Kind::kLiteral || constant) {
             const std::string& part = constant ? known->constant : piece.literal;
             value.constant += part;
@@ -163,9 +187,10 @@ World after(const policy::Policy& policy, const policy::Case& done, World world)
         const policy::Role& role = *policy::find_role(policy, step.role);
         for (const policy::Assigned& set : step.sets) {
             ValueClass value{ValueClass::Kind::kNull};
-            if (set.value) value = made_of(policy, *set.value, before);
+            if (set.value) value = made_of(policy, {step.role, set.field}, *set.value, before);
             if (is_nothing(role, set.field, value)) value = {ValueClass::Kind::kNull};
             forget_compared(world, step.role, set.field);
+            forget_copies(world, {step.role, set.field});
             world[step.role][set.field] = std::move(value);
         }
     }

@@ -132,6 +132,18 @@ void Findings::resolve(Entry& entry, std::size_t index, Reason reason) {
     --meta_.open_findings;
 }
 
+void Findings::note_found(Entry& entry, Finding& finding, bool found) {
+    if (finding.lapsed != found) return;
+    finding.lapsed = !found;
+    if (found) {
+        finding.since = meta_.now;
+    } else if (!ends(entry.subject, finding)) {  // whose steps its record counts
+        finding.steps = 0;
+        finding.more = false;
+    }
+    state_.subjects.mark_dirty(entry);
+}
+
 void Findings::note_edge(Entry& entry, Finding& finding) {
     const bool opened = finding.last_change < kFirstOffset;
     finding.last_change = record_.offset;

@@ -34,6 +34,9 @@ class Findings {
     /// `count`: for which it waits, of kUncorrelatedRows. Another one is news.
     void set_waiting(Entry& entry, Finding& finding, Reason reason, std::string_view count = {});
     void resolve(Entry& entry, std::size_t index, Reason reason);
+    /// Of one whose command is under way: does its rule find the same still? What is found again is
+    /// another disagreement: its grace begins now, and no step of it was done.
+    void note_found(Entry& entry, Finding& finding, bool found);
     void note_edge(Entry& entry, Finding& finding);
     void void_dismissals(Entry& entry);
 

@@ -63,6 +63,8 @@ void Judging::judge(Marks::Marked& marked) {
     if (subject.request) expire_request(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) {
         judge_rules(entry, marked.word);
+    } else if (subject.ending->stage == Ending::Stage::kTaking) {
+        note_lapse(entry);
     }
     if (subject.ending) endings_.stand_back(entry);
     for (const Finding& finding : subject.findings) {
@@ -157,6 +159,26 @@ void Judging::judge_rules(Entry& entry, const Word& word) {
         // It has begun with this.
         return !subject.ending || !TRUEUP_GUARD("ending_stands_alone");
     });
+}
+
+/// Nothing is judged while the first deletion of an ending is under way. Whether its rule finds the
+/// same still decides from when on the grace of the next one counts, should this one fail.
+void Judging::note_lapse(Entry& entry) {
+    Subject& subject = entry.subject;
+    const RuleNumber rule = subject.ending->rule;
+    if (meta_.settings.rules[rule.value()].mode == Mode::kOff) return;
+    look(entry);
+    auto ending = std::exchange(subject.ending, {});
+    const Verdict verdict = state_.judge(
+        {*state_.plan, subject, facts_, marks_.references(), meta_.settings, rule, meta_.now});
+    subject.ending = std::move(ending);
+    if (verdict.kind == Verdict::Kind::kAbstain) return;
+    const bool found =
+        verdict.kind != Verdict::Kind::kHealthy && verdict.object_id == subject.ending->object_id;
+    for (Finding& finding : subject.findings) {
+        const bool face = finding.rule == rule && finding.object_id == subject.ending->object_id;
+        if (face) findings_.note_found(entry, finding, found);
+    }
 }
 
 /// Writes down each end that is seen for the first time.

@@ -41,6 +41,7 @@ class Judging {
 
   private:
     void judge_rules(Entry& entry, const Word& word);
+    void note_lapse(Entry& entry);
     void keep_ledger(Entry& entry, Word& word);
     void expire_request(Entry& entry);
     void forget_seen_writes(Entry& entry);

@@ -99,10 +99,7 @@ void Verdicts::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     if (verdict.wait != Wait{}) awaited_.wait_for(verdict.wait);
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
     Finding& finding = findings_.open(entry, rule, verdict.object_id);
-    if (std::exchange(finding.lapsed, false)) {
-        finding.since = meta_.now;
-        state_.subjects.mark_dirty(entry);
-    }
+    findings_.note_found(entry, finding, true);
     if (finding.command || finding.dismissed) return;
     if (verdict.command) give_time(meta_.settings, rule, *verdict.command);
     if (verdict.kind == Verdict::Kind::kWaiting)
@@ -126,10 +123,9 @@ void Verdicts::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdi
         if (finding.rule != rule) continue;
         if (names_one(verdict) && finding.object_id == verdict.object_id) continue;
         if (finding.command) {
-            // Its outcome comes first. What is found once it has failed is another disagreement.
+            // Its outcome comes first.
             const bool over = verdict.kind != Verdict::Kind::kAbstain;
-            if (!over || std::exchange(finding.lapsed, true)) continue;
-            state_.subjects.mark_dirty(entry);
+            if (over) findings_.note_found(entry, finding, false);
             continue;
         }
         if (verdict.kind == Verdict::Kind::kAbstain) {

@@ -83,6 +83,18 @@ TEST(PolicyCycles, NotOfATextThatIsWhatWasAskedFor) {
     for (const auto& [when, what] : rules) EXPECT_FALSE(goes_round(when, what)) << when << what;
 }
 
+// Symptom: `policy check` took gigabytes for a text that is made of itself, and came to no end.
+TEST(PolicyCycles, ATextThatGrowsIsFollowedOnce) {
+    EXPECT_TRUE(goes_round("{rows: {one: {note: {starts: 'a'}}}, boxes: none}",
+                           "{update: rows, set: {note: 'a{rows.note}x'}}"));
+    EXPECT_FALSE(goes_round("{rows: {one: {note: {like: '*x*'}}}, boxes: none}",
+                            "{update: rows, set: {note: 'a{rows.note}{rows.note}'}}"))
+        << "it may be so; but it ends";
+    EXPECT_TRUE(
+        goes_round("{rows: {one: {wanted: {not: [q]}, best: {not: [q]}}}, boxes: none}",
+                   "{update: rows, set: {wanted: '{rows.best}x', best: '{rows.wanted}y'}}"));
+}
+
 // Symptom: `policy check` of a rule that sets '' ended with a segmentation fault.
 TEST(PolicyCycles, AnEmptyTextInARowIsNull) {
     EXPECT_FALSE(goes_round("{rows: {one: {status: active, error: {not: [fatal]}}}, boxes: none}",
