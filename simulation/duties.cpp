@@ -51,8 +51,10 @@ void Oracles::judge_loop(const Command& command) {
 }
 
 void Oracles::asks_wrongly(bool wrong) {
+    // What it had sent is under way still.
+    constexpr Millis kUnderWay{1'000};
     asks_wrongly_ = wrong;
-    wrong_until_ = scheduler_.steady_now();
+    wrong_until_ = scheduler_.steady_now() + (wrong ? Millis{0} : kUnderWay);
 }
 
 void Oracles::wrote_elsewhere(const sandbox::Effect& effect) {

@@ -85,6 +85,7 @@ class Run {
     Fleet fleet_;
     Stage stage_;
     std::optional<std::string> asks_wrongly_;  ///< the source that does so now
+    std::map<Topic, Incarnation> listed_;      ///< the last one that listed everything
     Hash128 hash_;
     std::set<RequestId> seen_;  ///< requests
     /// What rules mean that some policy had; none: they are none any more.

@@ -9,6 +9,7 @@
 #include "simulation/one_run.h"
 #include "simulation/staging.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace trueup::simulation {
@@ -49,7 +50,10 @@ void Run::see_settings(const Broker::Record& record) {
 
 void Run::see_change(ports::Partition at, const Broker::Record& record) {
     const auto change = codec::decode_change(record.value);
-    if (change && change->kind == ChangeKind::kSnapshotEnd) oracles_.listed(at.topic);
+    if (change && change->kind == ChangeKind::kSnapshotEnd) {
+        oracles_.listed(at.topic);
+        listed_[at.topic] = std::max(listed_[at.topic], change->incarnation);
+    }
     if (at.topic != Topic::kChangesRows || !oracles_.reinsertions().any()) return;
     if (change && change->kind == ChangeKind::kSnapshotBegin) oracles_.reinsertions().list_begins();
     if (!change || change->kind != ChangeKind::kRemove) return;
