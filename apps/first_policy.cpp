@@ -20,6 +20,7 @@ std::string quoted(const std::string& text) { return yaml_text(text); }
 
 std::string list(const std::vector<std::string>& words) {
     std::vector<std::string> all;
+    all.reserve(words.size());
     for (const std::string& word : words) all.push_back(quoted(word));
     return "[" + fmt::format("{}", fmt::join(all, ", ")) + "]";
 }

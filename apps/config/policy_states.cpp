@@ -15,7 +15,6 @@ namespace {
 
 using policy::Condition;
 using policy::Op;
-using policy::Quantifier;
 
 constexpr std::size_t kMost = 50'000;
 

@@ -91,8 +91,10 @@ Result<TableLook> look_at_columns(LibpqDatabase& database, const LookedAt& table
         look.columns.push_back({text(row, 0), lines_of(text(row, 2)), text(row, 1) == "t"});
         const std::string column = quote_identifier(look.columns.back().name);
         taken += (taken.empty() ? "" : ", ") + column;
-        counts += ", count(DISTINCT " + column + "), count(DISTINCT " + column +
-                  ") FILTER (WHERE " + column + "::text = ANY ($1::text[]))";
+        counts += ", count(DISTINCT " + column;
+        counts += "), count(DISTINCT " + column;
+        counts += ") FILTER (WHERE " + column;
+        counts += "::text = ANY ($1::text[]))";
     }
     // Without such a column the array would be bound to nothing.
     counts += ", $1::text[] IS NULL";

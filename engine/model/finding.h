@@ -27,7 +27,7 @@ std::string_view name_of(FindingState state);
 FindingState state_of(Reason reason);
 
 /// A disagreement with a life. Lives in its subject's row.
-struct Finding {
+struct Finding {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order of its life
     FindingId id;
     RuleNumber rule;
     std::string object_id;
