@@ -241,8 +241,15 @@ void approve(Stage& stage) {
 void approve_reason(Stage& stage, Reason because) {
     RequestScope scope;
     scope.reason = name_of(because);
-    scope.finding_offset = stage.fleet.applied();
-    ask(stage, RequestKind::kApprove, scope);
+    ask(stage, approval(stage, std::move(scope)));
+}
+
+Request approval(Stage& stage, RequestScope scope) {
+    Request request;
+    request.kind = RequestKind::kApprove;
+    request.scope = std::move(scope);
+    request.seen = stage.fleet.seen();
+    return request;
 }
 
 void enable(Stage& stage) {

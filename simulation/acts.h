@@ -61,6 +61,8 @@ void put_away(Stage& stage);
 void approve(Stage& stage);
 /// The same of what waits for this reason.
 void approve_reason(Stage& stage, Reason because);
+/// An approval of what each shard shows now.
+Request approval(Stage& stage, RequestScope scope);
 /// Somebody looks at what the rules that nobody has enabled would do, and enables them; where that
 /// cannot be looked at yet, it is asked for.
 void enable(Stage& stage);

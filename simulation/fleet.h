@@ -64,9 +64,7 @@ class Fleet {
     /// Subjects that an engine has findings about, of those that it has in memory.
     std::vector<std::string> found() const;
     std::int32_t shards() const;
-    /// The last journal record of the first shard that an engine has folded; -1: none.
-    Offset applied() const;
-    /// The same of every shard.
+    /// Of each shard, the last journal record that an engine has folded; -1: none.
     std::vector<Offset> seen() const;
     /// Rules that act and that some shard does not know to be enabled, with what they mean.
     std::vector<NamedRule> not_enabled() const;

@@ -65,11 +65,6 @@ std::vector<OpenFinding> Fleet::open_findings() const {
     return {open.begin(), open.end()};
 }
 
-Offset Fleet::applied() const {
-    const runtime::Shard* shard = parts_->engines.front()->shard();
-    return shard == nullptr ? kNoOffset : shard->state().meta.applied;
-}
-
 std::vector<Offset> Fleet::seen() const {
     std::vector<Offset> offsets(static_cast<std::size_t>(shards()), kNoOffset);
     for (const auto& engine : parts_->engines) {

@@ -90,10 +90,8 @@ void approve_one(Stage& stage, Random& random) {
     const auto all = rows(stage);
     const auto* row = pick(all, random);
     if (row == nullptr) return;
-    RequestScope scope = about(subject_of(*row));
-    scope.finding_offset = stage.fleet.applied();
-    later(stage, random.delay(Millis{20'000}),
-          [&stage, scope] { ask(stage, RequestKind::kApprove, scope); });
+    Request request = approval(stage, about(subject_of(*row)));
+    later(stage, random.delay(Millis{20'000}), [&stage, request] { ask(stage, request); });
 }
 
 void dismiss(Stage& stage, Random& random) {
@@ -133,7 +131,7 @@ Request mischief(Stage& stage, Random& random) {
     const auto* row = pick(all, random);
     const bool one = request.kind != RequestKind::kResume && row != nullptr;
     if (one) request.scope = about(subject_of(*row));
-    if (request.kind == RequestKind::kApprove) request.scope.finding_offset = stage.fleet.applied();
+    if (request.kind == RequestKind::kApprove) request.seen = stage.fleet.seen();
     if (!one) request.scope.reason = "approval";
     return request;
 }

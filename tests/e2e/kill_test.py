@@ -87,6 +87,8 @@ class Demo:
 def make_trouble(state, number, chance):
     """Something happens in the world while no process is there."""
     path = os.path.join(state, "world.jsonl")
+    if not os.path.exists(path):
+        return  # killed before its world began
     world = World().read(path)
     healthy = world.healthy()
     if len(healthy) <= FEWEST:
@@ -133,12 +135,13 @@ def kill_rounds(args, state, chance):
 def calm_down(args, state):
     """Runs without new trouble until the world stays right for a while."""
     demo = Demo(args, state, calm=True)
+    path = os.path.join(state, "world.jsonl")
     end = time.monotonic() + CALM_LIMIT
     right_since = None
     wrong = []
     while time.monotonic() < end:
         demo.wait_for(None, 0.5)
-        wrong = World().read(os.path.join(state, "world.jsonl")).wrong()
+        wrong = World().read(path).wrong() if os.path.exists(path) else ["there is no world yet"]
         now = time.monotonic()
         right_since = None if wrong else (right_since or now)
         if right_since and now - right_since >= STAYS_RIGHT:
