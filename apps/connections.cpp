@@ -78,12 +78,13 @@ Result<std::unique_ptr<postgres::LibpqDatabase>> open_database_writer(const Conf
                                                                       const SourceConfig& source) {
     const config::ExecutorConfig* executor = config.executor(source.name);
     if (executor == nullptr || !executor->rows) return std::unique_ptr<postgres::LibpqDatabase>();
-    const auto conninfo = config::read_conninfo(*executor->rows, "executors.update_row");
+    const std::string who = "executors." + executor->kind;
+    const auto conninfo = config::read_conninfo(*executor->rows, who);
     if (!conninfo) return conninfo.error();
     auto database = postgres::LibpqDatabase::open(*conninfo, executor->rows->any_tls);
     if (!database) {
         return Error{database.error().next, database.error().code,
-                     "executors.update_row: " + database.error().what};
+                     who + ": " + database.error().what};
     }
     return database;
 }

@@ -21,6 +21,7 @@ struct Steps {
     bool of_object = false;  ///< updates go to the object itself
     bool of_status = false;  ///< by its subresource
     std::set<std::string> sets;
+    std::set<std::string> inserts;
 };
 
 Steps steps_on(const policy::Policy& policy, const std::string& role) {
@@ -30,6 +31,9 @@ Steps steps_on(const policy::Policy& policy, const std::string& role) {
             for (const policy::Step& step : each.steps) {
                 if (step.role != role) continue;
                 steps.verbs.insert(step.verb);
+                if (step.verb == Verb::kInsert) {
+                    for (const policy::Assigned& set : step.sets) steps.inserts.insert(set.field);
+                }
                 if (step.verb != Verb::kUpdate) continue;
                 (step.subresource.empty() ? steps.of_object : steps.of_status) = true;
                 for (const policy::Assigned& set : step.sets) steps.sets.insert(set.field);
@@ -55,7 +59,7 @@ std::string write_right(Kind kind, Verb verb, const Steps& steps) {
             if (!steps.of_status) return "patch";
             return steps.of_object ? "patch, also of status" : "patch of status";
         case Verb::kInsert:
-            return "INSERT";
+            return fmt::format("INSERT ({})", fmt::join(steps.inserts, ", "));
         case Verb::kCreate:
             return "create";
         case Verb::kRetract:

@@ -4,6 +4,7 @@
 #include "connectors/postgres/settings.h"
 #include "engine/base/check.h"
 #include "engine/model/object.h"
+#include "engine/model/own_column.h"
 #include "engine/world/field_at.h"
 
 #include <fmt/format.h>
@@ -218,6 +219,7 @@ class Judge {
         for (const bool acting : {true, false}) {
             if (source.postgres() != nullptr) {
                 judge_columns(source, asked, acting);
+                judge_inserts(source, asked, acting);
             } else {
                 judge_verbs(source, asked, acting);
             }
@@ -229,7 +231,7 @@ class Judge {
         for (const std::string& rule : rules(acting)) {
             std::vector<std::string> missing;
             for (const std::string& column : writes_to(source, rule).columns) {
-                if (!contains(asked.updatable, column) && !contains(said_, column)) {
+                if (!contains(asked.table.updatable, column) && !contains(said_, column)) {
                     missing.push_back(column);
                 }
             }
@@ -240,6 +242,63 @@ class Judge {
                               "UPDATE ({0}) ON {2} TO the role",
                               fmt::join(missing, ", "), rule,
                               connectors::postgres::quoted_table(source.postgres()->table)));
+        }
+    }
+
+    void judge_inserts(const SourceConfig& source, const Surveyed& asked, bool acting) {
+        if (!config_.has_executor("insert_row")) return;
+        const std::string table = connectors::postgres::quoted_table(source.postgres()->table);
+        for (const std::string& rule : rules(acting)) {
+            const std::vector<std::string> columns = writes_to(source, rule).inserts;
+            if (columns.empty() || contains(said_, "insert " + rule)) continue;
+            const auto not_in = [](const std::vector<std::string>& all,
+                                   const std::vector<std::string>& some) {
+                std::vector<std::string> rest;
+                std::copy_if(all.begin(), all.end(), std::back_inserter(rest),
+                             [&](const std::string& one) { return !contains(some, one); });
+                return rest;
+            };
+            const std::size_t before = judged_.wrong.size() + judged_.warnings.size();
+            const auto missing = not_in(columns, asked.table.insertable);
+            if (!missing.empty()) {
+                lacks(source, acting,
+                      fmt::format("no right to insert {0}, which {1} sets (or no such column); "
+                                  "GRANT INSERT ({0}) ON {2} TO the role",
+                                  fmt::join(missing, ", "), rule, table));
+            }
+            const auto needed = not_in(asked.table.required, columns);
+            if (!needed.empty()) {
+                judged_.warnings.push_back(
+                    fmt::format("source {}: {} inserts rows without {}, which cannot be NULL and "
+                                "has no default; set it, unless a trigger does",
+                                source.name, rule, fmt::join(needed, ", ")));
+            }
+            if (!asked.table.sequences.empty()) {
+                lacks(source, acting,
+                      fmt::format("{1} inserts rows, and no right to use {0}, which fills a column "
+                                  "of them; GRANT USAGE ON SEQUENCE {0} TO the role",
+                                  fmt::join(asked.table.sequences, ", "), rule));
+            }
+            const std::string key = policy::own_column(policy_.role_of(source.name)->key);
+            const auto type = asked.table.types.find(key);
+            const bool other = type != asked.table.types.end() && type->second != "text" &&
+                               type->second != "character varying";
+            if (other) {
+                judged_.warnings.push_back(
+                    fmt::format("source {}: {} sets {}, of type {}, which may spell a name "
+                                "otherwise; such a row is not inserted",
+                                source.name, rule, key, type->second));
+            }
+            if (!asked.index.empty()) {
+                lacks(source, acting,
+                      fmt::format("nothing keeps two rows of one key apart, so that {} can insert "
+                                  "none; CREATE UNIQUE INDEX {}ON {} ({})",
+                                  rule, asked.table.partitioned ? "" : "CONCURRENTLY ", table,
+                                  asked.index));
+            }
+            if (judged_.wrong.size() + judged_.warnings.size() > before) {
+                said_.push_back("insert " + rule);
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 
 #include "apps/config/config.h"
 #include "apps/rehearsal.h"
+#include "connectors/postgres/table_check.h"
 
 #include <optional>
 #include <string>
@@ -17,8 +18,9 @@ struct Surveyed {
     Look look;
     std::optional<bool> namespace_exists;                   ///< nullopt: it could not be told
     std::optional<std::vector<std::string>> missing_verbs;  ///< likewise; of a table: none
-    std::vector<std::string> updatable;                     ///< columns of a table
-    std::vector<std::string> remarks;                       ///< what is well, and may end badly
+    connectors::postgres::TableCheck table;                 ///< as whoever writes sees it
+    std::string index;  ///< what a unique index is missing over, where rows are to be inserted
+    std::vector<std::string> remarks;  ///< what is well, and may end badly
 };
 
 struct Judged {

@@ -101,6 +101,7 @@ Status add_rows(const Config& config, const SourceConfig& source, ExecutorSpec& 
     rows.key_columns = correlate->columns();
     rows.veto_column = source.postgres()->veto_column;
     rows.doubt = kNotAsked;
+    rows.unique = correlate->indexed();
     spec.sources.rows.emplace(source.name, std::move(rows));
     return Done{};
 }

@@ -60,16 +60,17 @@ Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source
     return asked;
 }
 
-/// What may be updated by whoever writes, who has to reach the very database that is read.
-Result<std::vector<std::string>> updatable_columns(const Config& config, const SourceConfig& source,
-                                                   postgres::LibpqDatabase& reader,
-                                                   const postgres::Settings& settings,
-                                                   const postgres::TableCheck& read) {
+/// The table as whoever writes sees it, who has to reach the very database that is read.
+Result<postgres::TableCheck> as_writer_sees(const Config& config, const SourceConfig& source,
+                                            postgres::LibpqDatabase& reader,
+                                            const postgres::Settings& settings,
+                                            const postgres::TableCheck& read) {
     auto writer = open_database_writer(config, source);
     if (!writer) return writer.error();
-    if (!*writer) return read.updatable;
-    const auto wrong = [](const Error& error) {
-        return Error{error.next, error.code, "executors.update_row: " + error.what};
+    if (!*writer) return read;
+    const std::string who = "executors." + config.executor(source.name)->kind + ": ";
+    const auto wrong = [&](const Error& error) {
+        return Error{error.next, error.code, who + error.what};
     };
     const auto here = postgres::place_of(reader);
     if (!here) return about(source, here.error());
@@ -84,7 +85,7 @@ Result<std::vector<std::string>> updatable_columns(const Config& config, const S
     }
     const auto inspection = postgres::inspect(**writer, settings);
     if (!inspection) return wrong(inspection.error());
-    return inspection->updatable;
+    return *inspection;
 }
 
 Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
@@ -99,19 +100,26 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     Surveyed asked;
     asked.name = source.name;
     if (depth == Depth::kRights) {
-        auto updatable = updatable_columns(config, source, **database, *settings, *inspection);
-        if (!updatable) return updatable.error();
-        asked.updatable = std::move(*updatable);
+        auto table = as_writer_sees(config, source, **database, *settings, *inspection);
+        if (!table) return table.error();
+        asked.table = std::move(*table);
+        const std::string indexed = settings->correlate.indexed();
+        const bool inserts = config.executor(source.name, "insert_row") != nullptr;
+        const Result<bool> apart = inserts
+                                       ? postgres::keeps_apart(**database, settings->table, indexed)
+                                       : Result<bool>(true);
+        if (!apart) return about(source, apart.error());
+        if (!*apart) asked.index = indexed;
     }
     const std::string remark = postgres::slot_remark(*inspection, *settings);
     if (!remark.empty()) asked.remarks.push_back(remark);
     auto look = look_at(**database, *settings, watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);
-    const bool deletes = config.has_executor("delete_pod") ||
-                         config.has_executor("delete_object") ||
-                         config.has_executor("update_object");
-    if (depth == Depth::kWorld || !deletes) return asked;
+    const bool looks =
+        std::any_of(config.executors.begin(), config.executors.end(),
+                    [](const config::ExecutorConfig& each) { return each.kind != "update_row"; });
+    if (depth == Depth::kWorld || !looks) return asked;
     const policy::Role& role = *policy_of(config).role_of(source.name);
     std::vector<std::string> alone = policy::alone_in(role.key);
     alone.insert(alone.end(), role.also.begin(), role.also.end());

@@ -77,6 +77,13 @@ ports::CallId AsyncCalls::update_row(Owner owner, ports::Database& database,
     return call;
 }
 
+ports::CallId AsyncCalls::insert_row(Owner owner, ports::Database& database,
+                                     const ports::InsertRow& request, SteadyTime now) {
+    const ports::CallId call = open(owner, database, now);
+    database.insert_row(call, request);
+    return call;
+}
+
 void AsyncCalls::Open::cancel() const {
     if (asked.cluster != nullptr) asked.cluster->cancel(answer.call);
     if (database != nullptr) database->cancel(answer.call);

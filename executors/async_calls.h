@@ -55,6 +55,8 @@ class AsyncCalls {
                             SteadyTime now);
     ports::CallId update_row(Owner owner, ports::Database& database,
                              const ports::UpdateRow& request, SteadyTime now);
+    ports::CallId insert_row(Owner owner, ports::Database& database,
+                             const ports::InsertRow& request, SteadyTime now);
 
     /// Ends every call of an owner; no answer of them follows.
     void cancel_all(Owner owner);

@@ -69,6 +69,7 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
             known = context.sources.pods.count(source) != 0;
             break;
         case Action::Kind::kUpdateRow:
+        case Action::Kind::kInsertRow:
             known = context.sources.rows.count(source) != 0;
             break;
         case Action::Kind::kVerifyGone:

@@ -54,8 +54,12 @@ ReadSet::ReadSet(const Command& command, const Sources& sources, AsyncCalls& cal
 
 bool ReadSet::on_target(const Predicate& predicate) const {
     const Target& target = command_.draft.target;
-    return !is_by_name(predicate) && predicate.source == target.source &&
-           predicate.object_id == target.object_id;
+    if (predicate.source != target.source) return false;
+    // Of what is inserted that there is none: the row may be our own already.
+    if (command_.draft.action.kind == Action::Kind::kInsertRow) {
+        return predicate.kind == Kind::kNone;
+    }
+    return !is_by_name(predicate) && predicate.object_id == target.object_id;
 }
 
 // A predicate names a pod by its uid, but the API is asked by name. The name comes from the read
@@ -156,6 +160,24 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
     ++waiting_;
 }
 
+ports::RowName ReadSet::name_in(const Predicate& predicate, const RowSource& source) {
+    const bool whole = predicate.field == kKeyField || predicate.field.empty();
+    const std::string_view value = predicate.value ? std::string_view(*predicate.value) : "";
+    if (whole) return {source.key_expression, std::string(value)};
+    return {world::named_in_sql(predicate.field), std::string(world::named_in(value))};
+}
+
+std::vector<ports::RowName> ReadSet::target_names(const RowSource& source) const {
+    std::vector<ports::RowName> names;
+    for (const Predicate& predicate : command_.draft.read_set) {
+        if (!on_target(predicate) || !is_by_name(predicate)) continue;
+        ports::RowName name = name_in(predicate, source);
+        if (name.expression.empty() || name.value.empty()) return {};
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
 void ReadSet::ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now) {
     if (in_doubt(predicate, source)) return;
     ports::ReadRows request{source.table, source.pk_columns, {}, std::nullopt, {}, {}};
@@ -166,14 +188,12 @@ void ReadSet::ask_row(const Predicate& predicate, const RowSource& source, Stead
         return give_up(predicate, "the object is not of the source's table");
     }
     if (is_by_name(predicate)) {
-        const bool whole = predicate.field == kKeyField || predicate.field.empty();
-        const std::string_view value = predicate.value ? std::string_view(*predicate.value) : "";
-        request.key_expression =
-            whole ? source.key_expression : world::named_in_sql(predicate.field);
-        request.key = whole ? value : world::named_in(value);
-        if (request.key_expression.empty() || request.key.empty()) {
+        const ports::RowName name = name_in(predicate, source);
+        if (name.expression.empty() || name.value.empty()) {
             return give_up(predicate, "key expression or value is missing");
         }
+        request.key_expression = name.expression;
+        request.key = name.value;
         key += request.key_expression + '\n' + request.key;
     } else {
         request.pk = pk;

@@ -68,6 +68,10 @@ class ReadSet {
     /// The columns of the target row that the read set names, hold column included.
     std::vector<std::string> target_columns(const RowSource& source) const;
 
+    /// As which rows the target may be there already, though it is to be inserted; empty: the read
+    /// set does not say, or says what nobody can look for.
+    std::vector<ports::RowName> target_names(const RowSource& source) const;
+
     /// Where a GET finds the object of this name. nullopt: the source does not say which namespace.
     std::optional<ports::GetObject> locate(const PodSource& source, std::string name) const;
 
@@ -93,6 +97,7 @@ class ReadSet {
     bool in_doubt(const Predicate& predicate, const Source& source);
     std::string pod_name_for(const Predicate& predicate) const;
     void ask_pod(const Predicate& predicate, const PodSource& source, SteadyTime now);
+    static ports::RowName name_in(const Predicate& predicate, const RowSource& source);
     void ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now);
     std::vector<std::string> other_columns(const RowSource& source,
                                            const Predicate& predicate) const;

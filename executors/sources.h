@@ -44,6 +44,9 @@ struct RowSource {
     /// To write through, where that is another role's; nullptr: `database`. Nothing is written
     /// unless it is the database that was read, which the statement itself asks.
     ports::Database* writer = nullptr;
+    /// What a unique index must be over for a row to be inserted (ports::InsertRow::unique); empty:
+    /// none is.
+    std::string unique = {};
 };
 
 /// By source name. The ports outlive every user of this.

@@ -60,7 +60,10 @@ Standing failure_of(const Answer& answer, std::string_view what) {
                                answer.sqlstate == "55P03";
         std::string why = call + ": " + answer.error.what + " (SQLSTATE " + answer.sqlstate + ")";
         if (answer.sqlstate == "42501") {
-            why += "; GRANT SELECT, UPDATE on the table to the executor's database user";
+            const bool inserts = call.starts_with("INSERT");
+            why += inserts ? "; GRANT SELECT, INSERT on the table, and USAGE on a sequence that "
+                             "fills one of its columns, to the executor's database user"
+                           : "; GRANT SELECT, UPDATE on the table to the executor's database user";
         }
         return Standing::failed(transient, std::move(why));
     }

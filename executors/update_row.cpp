@@ -2,6 +2,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
+#include "executors/row_write.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,13 +12,6 @@ namespace {
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
-/// Does the server's word leave open whether the statement was carried out?
-bool result_unknown(const Answer& answer) {
-    const std::string_view state = answer.sqlstate;
-    return state.empty() || state.substr(0, 2) == "08" || state.substr(0, 2) == "57" ||
-           state == "40003";
 }
 
 class UpdateRow final : public WriteTarget {
@@ -44,14 +38,11 @@ class UpdateRow final : public WriteTarget {
     std::string what(std::string_view verb) const {
         return std::string(verb) + ' ' + target().object_id;
     }
-    bool has_all(const Row& row) const;
     /// Does the column say which subject the row belongs to?
     bool names_row(const std::string& column) const {
         const auto& names = source_.key_columns;
         return std::find(names.begin(), names.end(), column) != names.end();
     }
-    /// Takes off what was asked beside the columns.
-    void take_place(Answer& answer);
 
     const TargetAccess access_;
     const RowSource& source_;
@@ -61,19 +52,6 @@ class UpdateRow final : public WriteTarget {
     Row row_;                           ///< as it was judged
     std::string place_;                 ///< where it was read; asked only if another role writes
 };
-
-/// Of a time of issue only that there is one: the server spells it its own way, and an earlier
-/// command of the same meaning wrote another one.
-bool UpdateRow::has_all(const Row& row) const {
-    const auto& sets = action().sets;
-    const auto has = [&](const Assignment& set) {
-        const auto column = row.columns.find(set.column);
-        if (column == row.columns.end()) return false;
-        return set.now ? column->second.has_value() : column->second == set.value;
-    };
-    return std::all_of(sets.begin(), sets.end(), has) &&
-           !std::all_of(sets.begin(), sets.end(), [](const Assignment& set) { return set.now; });
-}
 
 StepResult UpdateRow::read(SteadyTime now) {
     if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
@@ -92,18 +70,9 @@ StepResult UpdateRow::read(SteadyTime now) {
         now));
 }
 
-void UpdateRow::take_place(Answer& answer) {
-    place_.clear();
-    for (ports::SqlRow& row : answer.rows) {
-        if (row.empty()) continue;
-        place_ = row.back().value_or("");
-        row.pop_back();
-    }
-}
-
 StepResult UpdateRow::check(Answer answer) {
     if (answer.failed) return StepResult::stopped(failure_of(answer, what("SELECT")));
-    if (source_.writer != nullptr) take_place(answer);
+    if (source_.writer != nullptr) place_ = take_place(answer);
     Result<std::vector<Row>> rows = decode_rows(answer, columns_);
     if (!rows) {
         return StepResult::ended(OutcomeKind::kFailed, what("SELECT") + ": " + rows.error().what);
@@ -116,7 +85,7 @@ StepResult UpdateRow::check(Answer answer) {
     row_ = std::move((*rows).front());
     // Before any veto and predicate: what is so already needs nobody's leave, and the predicates
     // are about the values from before the write.
-    if (has_all(row_)) {
+    if (has_values(row_, action().sets)) {
         return StepResult::ended(OutcomeKind::kAlreadyDone, "the row already has all values");
     }
     if (row_held(source_, row_) && TRUEUP_GUARD("hold_check")) {
@@ -159,36 +128,15 @@ StepResult UpdateRow::write(Millis send_within, SteadyTime now) {
 }
 
 StepResult UpdateRow::judge_write(Answer answer) {
-    if (answer.failed) {
-        Standing failure = failure_of(answer, what("UPDATE"));
-        if (result_unknown(answer)) return StepResult::read_back(std::move(failure.reason));
-        return StepResult::stopped(std::move(failure));
-    }
-    // Two values instead of one count: the statement compared the places, and wrote nothing.
-    if (answer.rows.size() == 1 && answer.rows[0].size() == 2) {
-        return StepResult::ended(
-            OutcomeKind::kFailed,
-            what("UPDATE") + ": nothing was written: the connection of " +
-                "executors.update_row reaches another database (" +
-                answer.rows[0][1].value_or("unknown") + ") than the source's (" + place_ +
-                "), as system id, timeline and name; use a connection to the same one");
-    }
-    const bool shaped = answer.rows.size() == 1 && answer.rows[0].size() == 1 && answer.rows[0][0];
-    if (!shaped) return StepResult::read_back(what("UPDATE") + ": no count of affected rows");
-    const std::string& affected = *answer.rows[0][0];
-    if (affected == "1") return StepResult::ended(OutcomeKind::kDone, "updated");
-    if (affected == "0") {
-        return StepResult::repeat(what("UPDATE") + ": the row changed during the write");
-    }
-    return StepResult::ended(OutcomeKind::kFailed,
-                             what("UPDATE") + ": " + affected + " rows affected; check pk");
+    return judge_row_write(answer, what("UPDATE"), "update_row", place_, "updated");
 }
 
 StepResult UpdateRow::judge_read_back(Answer answer, const std::string& because) {
+    if (!answer.failed && source_.writer != nullptr) place_ = take_place(answer);
     const Result<std::vector<Row>> rows =
         answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns_);
     if (!rows) return StepResult::read_back(because);
-    if ((*rows).size() == 1 && has_all((*rows).front())) {
+    if ((*rows).size() == 1 && has_values((*rows).front(), action().sets)) {
         return StepResult::ended(OutcomeKind::kDone,
                                  "read back: the row has all values, after: " + because);
     }

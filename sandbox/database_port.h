@@ -28,6 +28,7 @@ class DatabasePort final : public ports::Database {
     void insert_lsn(ports::CallId call, const ports::AskInsertLsn& request) override;
     void read_rows(ports::CallId call, const ports::ReadRows& request) override;
     void update_row(ports::CallId call, const ports::UpdateRow& request) override;
+    void insert_row(ports::CallId call, const ports::InsertRow& request) override;
     void wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
                     bool want_reply) override;
     void cancel(ports::CallId call) override;
@@ -86,6 +87,9 @@ class DatabasePort final : public ports::Database {
                                                      const std::string& expression,
                                                      const ports::SqlRow& values)
         TRUEUP_REQUIRES(realm_->mutex);
+    /// Does the row have one of the names? nullopt: one of them is no expression (call failed).
+    std::optional<bool> has_name(ports::CallId call, const std::vector<ports::RowName>& names,
+                                 const ports::SqlRow& values) TRUEUP_REQUIRES(realm_->mutex);
     Effect attempt(const ports::UpdateRow& request, const Act& act) TRUEUP_REQUIRES(realm_->mutex);
     std::string why_refused(const ports::UpdateRow& request) const TRUEUP_REQUIRES(realm_->mutex);
     void send_copy(ports::CallId call, const ports::CopyTable& request, bool cut)

@@ -18,7 +18,7 @@ enum class Op : std::uint8_t {
     kStartWal,
     kInsertLsn,
     kRead,
-    kUpdate,
+    kUpdate,  ///< and INSERT
 };
 
 struct Failure {

@@ -33,7 +33,7 @@ struct Pod {
 
 /// A write that came through a port and reached the server, accepted or refused.
 struct Effect {
-    enum class Kind : std::uint8_t { kDelete, kUpdate, kPatch };
+    enum class Kind : std::uint8_t { kDelete, kUpdate, kPatch, kInsert };
     Kind kind = Kind::kDelete;
     bool accepted = false;
     std::string why;  ///< of a refusal: "404", "409 uid", "409 resourceVersion", "xmin" …
@@ -43,7 +43,8 @@ struct Effect {
     std::string uid;
     std::string resource_version;
     std::optional<std::uint32_t> grace_seconds;
-    // An UPDATE: its key, its preconditions and what it set; a PATCH, too, by path.
+    // An UPDATE: its key, its preconditions and what it set; a PATCH, too, by path. An INSERT: the
+    // key that the row got, its name, and what was set.
     std::string pk;
     std::string xmin;
     std::vector<ports::ColumnValue> guards;

@@ -51,21 +51,25 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     ++effects_;
     using Kind = sandbox::Effect::Kind;
     const bool deletes = effect.kind == Kind::kDelete;
-    const bool of_pod = effect.kind != Kind::kUpdate;
-    const auto found = sent_.find(of_pod ? sent_key(effect.uid, effect.resource_version)
-                                         : sent_key(effect.pk, effect.xmin));
-    const std::string what = of_pod ? std::string(deletes ? "deletion" : "patch") + " of " +
-                                          effect.name + " (" + effect.uid + ")"
-                                    : "update of row " + effect.pk;
+    const bool of_row = effect.kind == Kind::kUpdate;
+    const bool inserts = effect.kind == Kind::kInsert;
+    const bool of_pod = !of_row && !inserts;
+    const auto found = sent_.find(inserts  ? sent_key(effect.name, {})
+                                  : of_row ? sent_key(effect.pk, effect.xmin)
+                                           : sent_key(effect.uid, effect.resource_version));
+    const std::string what = inserts  ? "insertion of a row for " + effect.name
+                             : of_row ? "update of row " + effect.pk
+                                      : std::string(deletes ? "deletion" : "patch") + " of " +
+                                            effect.name + " (" + effect.uid + ")";
     if (found == sent_.end()) return violate("harm", what + " that no executor sent");
     const Sent& sent = found->second;
     if (sent.command.id.none()) return violate("harm", what + ": no command named it");
-    if (effect.kind == Kind::kPatch && !as_ordered(effect, sent.command))
+    if ((effect.kind == Kind::kPatch || inserts) && !as_ordered(effect, sent.command))
         return violate("harm", what + " with other values");
     judge_late(sent, kOnItsWay);
     const auto row = history_.row(effect.pk, before);
-    const std::string name = of_pod ? effect.name : row ? row->key() : std::string();
-    const std::string pk = of_pod ? row_behind(sent.command) : effect.pk;
+    const std::string name = !of_row ? effect.name : row ? row->key() : std::string();
+    const std::string pk = of_row ? effect.pk : row_behind(sent.command);
     const auto looked = [&](const std::string& at) {
         const auto known = sent.known.find(at);
         return known == sent.known.end() ? Moment{0} : known->second.moment;
@@ -79,7 +83,8 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     // The write's own precondition binds its target: as it was read, so it still is.
     Looks bound = then;
     if (of_pod && then.pod != 0) bound.pod = before;
-    if (!of_pod && then.row != 0) bound.row = before;
+    if (of_row && then.row != 0) bound.row = before;
+    if (inserts && then.key != 0) bound.key = before;
     std::string harm = against(effect, sent.command, name, pk, then);
     if (harm.empty()) harm = against(effect, sent.command, name, pk, bound);
     const std::string race = against(effect, sent.command, name, pk, now);
@@ -92,7 +97,7 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     judge_once(sent.command, what);
     if (law != nullptr) return;
     if (deletes && !pk.empty()) endings_.began(effect.name, pk, effect.uid);
-    if (!of_pod) follow_ending(effect, name, before, what);
+    if (of_row) follow_ending(effect, name, before, what);
 }
 
 /// Why the write should not have been, given what was so at these moments; empty: it was right.

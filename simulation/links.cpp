@@ -224,6 +224,14 @@ void DatabaseLink::update_row(CallId call, const ports::UpdateRow& request) {
          [=](ports::Database& server) { server.update_row(call, request); });
 }
 
+void DatabaseLink::insert_row(CallId call, const ports::InsertRow& request) {
+    if (wire_->mind && life_.alive() && !request.none_of.empty()) {
+        wire_->mind->witness.write_sent(request.none_of.front().value, {}, wire_->mind->known);
+    }
+    send(wire_, network_, life_, use(sql_, call),
+         [=](ports::Database& server) { server.insert_row(call, request); });
+}
+
 void DatabaseLink::wal_status(CallId call, ports::Lsn written, ports::Lsn flushed,
                               bool want_reply) {
     send(wire_, network_, life_, *stream_,

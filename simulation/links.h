@@ -86,6 +86,7 @@ class DatabaseLink final : public ports::Database {
     void insert_lsn(ports::CallId call, const ports::AskInsertLsn& request) override;
     void read_rows(ports::CallId call, const ports::ReadRows& request) override;
     void update_row(ports::CallId call, const ports::UpdateRow& request) override;
+    void insert_row(ports::CallId call, const ports::InsertRow& request) override;
     void wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
                     bool want_reply) override;
     void cancel(ports::CallId call) override;

@@ -26,7 +26,10 @@ std::string what_of(const Command& command) {
 
 /// Budgets count what takes something away, and of an ending its first step only.
 bool Oracles::costs(const Command& command) const {
-    if (law != nullptr) return command.draft.action.kind == Action::Kind::kDeletePod;
+    if (law != nullptr) {
+        const Action::Kind kind = command.draft.action.kind;
+        return kind == Action::Kind::kDeletePod || kind == Action::Kind::kInsertRow;
+    }
     if (command.draft.action.kind == Action::Kind::kDeleteObject) return false;
     const auto& sets = command.draft.action.sets;
     return std::none_of(sets.begin(), sets.end(), [](const Assignment& set) {

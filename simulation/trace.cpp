@@ -95,7 +95,9 @@ std::string told(const sandbox::Effect& effect) {
     const std::string pod = " of " + effect.name + " " + effect.uid;
     std::string text = effect.kind == Kind::kDelete  ? "DELETE" + pod
                        : effect.kind == Kind::kPatch ? "PATCH" + pod
-                                                     : "UPDATE of row " + effect.pk;
+                       : effect.kind == Kind::kInsert
+                           ? "INSERT of row " + effect.pk + " for " + effect.name
+                           : "UPDATE of row " + effect.pk;
     for (const ports::ColumnValue& set : effect.sets) {
         text.append(" " + set.column + "=").append(set.value.value_or("NULL"));
     }

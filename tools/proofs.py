@@ -142,7 +142,7 @@ T0.7 metrics that count attempts
 """
 # Of policies that nothing is connected to yet; their words stand in the design.
 OF_OTHERS = """
-W1 W3 W4 W5 W6 W7 W10 W12 W13 W14 W15 P1 P2 P3 P4 P5 P6 P25 P26 P27 L1 L2 L3 L4 L5 L6 L7 L14
+W1 W2 W3 W4 W5 W6 W7 W10 W12 W13 W14 W15 P1 P2 P3 P4 P5 P6 P25 P26 P27 L1 L2 L3 L4 L5 L6 L7 L14
 L15 L18 R1 R2 R3 R4 R5 R6 R7 R8 R9 R10
 """
 # Requirements that no test proves yet. P6 and L6 are about what is created, by which name and with

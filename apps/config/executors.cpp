@@ -136,15 +136,15 @@ void check_twice(Section& executor, const ExecutorConfig& made, const Config& co
     for (const std::string& source : made.sources) {
         const ExecutorConfig* other = config.executor(source, made.kind);
         if (other == nullptr) other = config.executor(source);
-        if (other == nullptr || (other->kind != made.kind && other->objects == made.objects)) {
-            continue;
-        }
+        if (other == nullptr) continue;
         const bool differ = other->kind != made.kind;
+        if (differ && other->objects == made.objects && other->rows == made.rows) continue;
         executor.problem(
             takes_list(made.kind) ? "sources" : "source",
             differ ? fmt::format("names '{}', which line {} acts on as another account; write the "
-                                 "same kubeconfig and context in both",
-                                 source, other->line)
+                                 "same {} in both",
+                                 source, other->line,
+                                 writes_rows(made.kind) ? "conninfo" : "kubeconfig and context")
                    : fmt::format("names '{}', which line {} acts on already; leave one out", source,
                                  other->line));
     }
@@ -153,13 +153,14 @@ void check_twice(Section& executor, const ExecutorConfig& made, const Config& co
 }  // namespace
 
 void read_executors(Section executors, const std::string& folder, Config& config) {
-    for (const char* kind : {"delete_pod", "update_row", "delete_object", "update_object"}) {
+    for (const char* kind :
+         {"delete_pod", "update_row", "insert_row", "delete_object", "update_object"}) {
         for (Section& executor : executors.one_or_more(kind)) {
             ExecutorConfig made;
             made.kind = kind;
             made.line = executor.line();
             made.sources = read_acts_on(executor, made.kind, config);
-            if (made.kind == "update_row") {
+            if (writes_rows(made.kind)) {
                 made.rows = read_row_writer(executor, folder);
             } else {
                 made.objects = read_object_writer(executor, folder, made.sources, config);

@@ -109,6 +109,9 @@ void PolicyChecks::check_steps(const policy::Case& found) {
                             i + 1, policy::name_of(step.verb)));
         }
         if (step.verb == Verb::kReport || step.role.empty()) continue;
+        if (const std::string wrong = policy::insert_flaw(policy_, found, step); !wrong.empty()) {
+            refuse(fmt::format("it inserts {}: {}", step.role, wrong));
+        }
         const policy::Role& target = role(step.role);
         const bool gone =
             std::any_of(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(i),

@@ -53,6 +53,7 @@ struct PolicyConfig {
 struct Writes {
     std::string role;
     std::vector<std::string> columns;
+    std::vector<std::string> inserts = {};  ///< columns of a row that it makes
     bool deletes = false;
     std::vector<std::string> patches = {};  ///< objects: by these subresources; empty: itself
 };

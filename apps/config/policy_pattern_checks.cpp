@@ -21,6 +21,9 @@ using policy::Verb;
 
 void PolicyChecks::check_patterns(const policy::Case& found) {
     const bool takes = found.takes_away();
+    const bool makes =
+        std::any_of(found.steps.begin(), found.steps.end(),
+                    [](const policy::Step& step) { return step.verb == Verb::kInsert; });
     for (const policy::Pattern& pattern : found.when) {
         const policy::Role& of = role(pattern.role);
         if (pattern.quantifier == Quantifier::kSurplus && pattern.keep.empty()) {
@@ -49,12 +52,13 @@ void PolicyChecks::check_patterns(const policy::Case& found) {
         check_words(found, pattern);
         check_null(pattern);
         const bool rows = of.kind == policy::Kind::kRow;
-        if (takes && rows && pattern.quantifier == Quantifier::kNone && found.ask_while.empty() &&
-            of.key.op != policy::Key::Op::kLiteral && !acknowledged("keyless")) {
+        if ((takes || makes) && rows && pattern.quantifier == Quantifier::kNone &&
+            found.ask_while.empty() && of.key.op != policy::Key::Op::kLiteral &&
+            !acknowledged("keyless")) {
             warn(
-                fmt::format("a row of {} whose key is NULL may own what this removes (keyless); "
+                fmt::format("a row of {} whose key is NULL may own what this {} (keyless); "
                             "count such rows and write ask_while, or acknowledge: [keyless]",
-                            pattern.role));
+                            pattern.role, takes ? "removes" : "makes another row for"));
         }
     }
 }

@@ -33,6 +33,7 @@ std::string_view executor_for(policy::Verb verb, policy::Kind kind) {
     if (verb == policy::Verb::kDelete && kind == policy::Kind::kPod) return "delete_pod";
     if (verb == policy::Verb::kDelete && kind == policy::Kind::kObject) return "delete_object";
     if (verb == policy::Verb::kUpdate && kind == policy::Kind::kRow) return "update_row";
+    if (verb == policy::Verb::kInsert && kind == policy::Kind::kRow) return "insert_row";
     if (verb == policy::Verb::kUpdate && policy::in_kubernetes(kind)) return "update_object";
     return {};
 }
@@ -51,7 +52,8 @@ Writes& writes_to(const std::string& role, RuleKind& kind) {
     for (Writes& each : kind.writes) {
         if (each.role == role) return each;
     }
-    return kind.writes.emplace_back(Writes{role, {}, false});
+    kind.writes.emplace_back().role = role;
+    return kind.writes.back();
 }
 
 void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& kind) {
@@ -69,8 +71,9 @@ void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& 
         kind.executors.push_back(needs);
     }
     Writes& writes = writes_to(step.role, kind);
+    const bool inserts = step.verb == policy::Verb::kInsert;
     for (const policy::Assigned& set : step.sets) {
-        add_once(writes.columns, policy::place_of(*role, set.field));
+        add_once(inserts ? writes.inserts : writes.columns, policy::place_of(*role, set.field));
     }
     if (step.verb == policy::Verb::kUpdate && policy::in_kubernetes(role->kind)) {
         add_once(writes.patches, step.subresource);

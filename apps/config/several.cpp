@@ -31,6 +31,7 @@ std::map<std::string, std::set<std::string>> touched_by(const PolicyConfig& poli
             std::set<std::string>& columns = touched[policy.source_of(writes.role)];
             columns.insert(writes.columns.begin(), writes.columns.end());
             if (writes.deletes) columns.insert("*");
+            columns.insert(writes.inserts.begin(), writes.inserts.end());
         }
     }
     touched.erase("");

@@ -56,6 +56,7 @@ struct DatabaseLogin {
     std::string conninfo;            ///< the text itself, the file's path, or the variable's name
     std::vector<std::string> known;  ///< `acknowledge`: `sslmode`; of a source more
     bool any_tls = false;            ///< connects without knowing who answers
+    bool operator==(const DatabaseLogin&) const = default;
 };
 
 /// `known` has fields that look secret and are published, `sslmode` and `slot`.

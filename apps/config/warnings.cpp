@@ -119,7 +119,7 @@ std::vector<std::string> warnings(const Config& config) {
         }
     }
     for (const ExecutorConfig& executor : config.executors) {
-        if (executor.rows) warn_of_login(*executor.rows, "executors.update_row", all);
+        if (executor.rows) warn_of_login(*executor.rows, "executors." + executor.kind, all);
     }
     const std::uint64_t share = config.memory_bytes / config.policies.size();
     if (share < std::uint64_t{64} << 20U) {

@@ -80,6 +80,28 @@ Result<std::string> place_of(LibpqDatabase& database, ports::Clock& clock) {
     return *rows->front().front();
 }
 
+Result<bool> keeps_apart(LibpqDatabase& database, const ports::Table& table,
+                         const std::string& indexed, ports::Clock& clock) {
+    constexpr ports::CallId kAsk = 1;
+    Asker asker(database, clock);
+    database.ask(kAsk, {"EXPLAIN INSERT INTO " + quoted_table(table) +
+                        " DEFAULT VALUES ON CONFLICT (" + indexed + ") DO NOTHING"});
+    const auto plan = asker.wait_for(kAsk);
+    if (asker.sqlstate() == "42P10") return false;
+    // It is planned before rights are asked for.
+    if (!plan && asker.sqlstate() == "42501") return true;
+    if (!plan) return plan.error();
+    std::string text;
+    for (const ports::SqlRow& line : *plan) text += line.front().value_or("") + '\n';
+    database.ask(kAsk + 1, deferrable_statement(table));
+    const auto deferrable = asker.wait_for(kAsk + 1);
+    if (!deferrable) return deferrable.error();
+    return std::none_of(deferrable->begin(), deferrable->end(), [&](const ports::SqlRow& index) {
+        return text.find("Conflict Arbiter Indexes: " + index.front().value_or("") + '\n') !=
+               std::string::npos;
+    });
+}
+
 namespace {
 
 /// The plan reads a table from one end to the other, and goes by no index anywhere. (A small
@@ -123,8 +145,8 @@ Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Setti
         const auto plan = asker.wait_for(call);
         if (!plan) return plan.error();
         if (!reads_everything(*plan)) continue;
-        slow.push_back("before each deletion of a pod, all " + std::to_string(rows) + " rows of " +
-                       table_text(settings.table) +
+        slow.push_back("before each deletion or insertion, all " + std::to_string(rows) +
+                       " rows of " + table_text(settings.table) +
                        " are read to find its name; create an index: " + "CREATE INDEX " +
                        (table.partitioned ? "" : "CONCURRENTLY ") + "ON " +
                        quoted_table(settings.table) + " ((" + expression + "));");

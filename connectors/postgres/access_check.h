@@ -26,13 +26,18 @@ Result<TableCheck> inspect(ports::Database& database, const Settings& settings,
 /// Where this connection leads, as ports::ReadRows::tell_place says it. Blocks for at most 5 s.
 Result<std::string> place_of(LibpqDatabase& database, ports::Clock& clock = ports::system_clock());
 
+/// Does a unique index keep two rows of one `indexed` (Correlation::indexed) apart? Without one no
+/// row is inserted (ports::InsertRow). Changes nothing. Blocks for at most 5 s.
+Result<bool> keeps_apart(LibpqDatabase& database, const ports::Table& table,
+                         const std::string& indexed, ports::Clock& clock = ports::system_clock());
+
 /// A table of so many rows is not to be read whole by each command.
 constexpr std::uint64_t kLargeTable = 10'000;
 
-/// Right before it deletes a pod an executor asks the table for rows of its name: by the
-/// correlation and by each of `name_columns`, as world::named_in_sql reads them. How the server
-/// would answer (EXPLAIN): a sentence for each look that reads a large table whole, with the index
-/// to make. `rows`: how many there are. Changes nothing. Blocks for at most 5 s.
+/// Right before it deletes a pod, or inserts a row, an executor asks the table for rows of its
+/// name: by the correlation and by each of `name_columns`, as world::named_in_sql reads them. How
+/// the server would answer (EXPLAIN): a sentence for each look that reads a large table whole, with
+/// the index to make. `rows`: how many there are. Changes nothing. Blocks for at most 5 s.
 Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Settings& settings,
                                             const std::vector<std::string>& name_columns,
                                             const TableCheck& table, std::uint64_t rows,

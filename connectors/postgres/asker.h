@@ -6,6 +6,7 @@
 #include "engine/ports/clock.h"
 #include "engine/ports/database.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,10 @@ class Asker {
             database_.poll(end_ - now, events);
             for (ports::DatabaseEvent& event : events) {
                 if (event.call != call) continue;
-                if (event.kind == ports::DatabaseEvent::Kind::kFailed) return event.error;
+                if (event.kind == ports::DatabaseEvent::Kind::kFailed) {
+                    sqlstate_ = event.sqlstate;
+                    return event.error;
+                }
                 if (event.kind == ports::DatabaseEvent::Kind::kEnd) return rows;
                 for (ports::SqlRow& row : event.rows) rows.push_back(std::move(row));
             }
@@ -37,10 +41,14 @@ class Asker {
         return Error{Next::kRetry, Code::kTimeout, kSilent};
     }
 
+    /// Of the last question that failed; empty: no word from the server.
+    const std::string& sqlstate() const { return sqlstate_; }
+
   private:
     ports::Database& database_;
     ports::Clock& clock_;
     SteadyTime end_;
+    std::string sqlstate_;
 };
 
 }  // namespace trueup::connectors::postgres

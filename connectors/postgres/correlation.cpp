@@ -304,6 +304,11 @@ Correlated Correlation::evaluate(std::size_t index, const std::vector<Cell>& cel
     return all;
 }
 
+std::string Correlation::indexed() const {
+    const Node& root = nodes_[root_];
+    return root.op == Op::kColumn ? quote_identifier(root.text) : '(' + sql() + ')';
+}
+
 std::string Correlation::print(std::size_t index) const {
     const Node& node = nodes_[index];
     if (node.op == Op::kColumn) return world::unless_blank_sql(node.text);

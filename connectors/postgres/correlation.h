@@ -50,6 +50,10 @@ class Correlation {
     /// The expression as SQL text, which `parse` reads as the same one.
     std::string sql() const { return print(root_); }
 
+    /// What an index must be over to tell two rows of a key apart, as in CREATE INDEX: the column
+    /// that is the key, quoted, or `(expression)`.
+    std::string indexed() const;
+
     /// The same as a policy's key.
     policy::Key key() const { return key(root_); }
 

@@ -79,13 +79,35 @@ class InsertLsnQuery : public Query {
     bool other_ = false;
 };
 
-class ReadRowsQuery : public Query {
+/// Where it has to tell the place and there is no row that would, another statement asks.
+class ReadRowsCall : public SqlCall {
   public:
-    ReadRowsQuery(CallId call, const ports::ReadRows& request)
-        : Query(call, {read_rows_statement(request)}), key_columns_(request.pk_columns.size()) {}
+    ReadRowsCall(CallId call, const ports::ReadRows& request)
+        : SqlCall(call),
+          statement_(read_rows_statement(request)),
+          key_columns_(request.pk_columns.size()),
+          tells_place_(request.tell_place) {}
+
+    std::optional<Statement> next(int) override {
+        if (statement_) return std::exchange(statement_, std::nullopt);
+        return std::exchange(place_, std::nullopt);
+    }
+    Status result(const PGresult* result, Events& out) override {
+        std::vector<ports::SqlRow> rows;
+        rows.reserve(static_cast<std::size_t>(PQntuples(result)));
+        for (int i = 0; i < PQntuples(result); ++i) rows.push_back(row_of(result, i));
+        if (std::exchange(tells_place_, false) && rows.empty()) {
+            place_ = place_statement();
+            asks_place_ = true;
+            return Done{};
+        }
+        if (!asks_place_) name_rows(rows);
+        out.push_back(rows_event(call(), std::move(rows)));
+        return Done{};
+    }
 
   private:
-    Status check(std::vector<ports::SqlRow>& rows) override {
+    void name_rows(std::vector<ports::SqlRow>& rows) const {
         for (ports::SqlRow& row : rows) {
             std::string pk;
             for (std::size_t i = 0; i < key_columns_; ++i) {
@@ -95,9 +117,12 @@ class ReadRowsQuery : public Query {
             row.erase(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(key_columns_));
             row.insert(row.begin(), std::move(pk));
         }
-        return Done{};
     }
+    std::optional<Statement> statement_;
     std::size_t key_columns_;
+    bool tells_place_;
+    bool asks_place_ = false;
+    std::optional<Statement> place_;
 };
 
 /// One statement, whatever it says.
@@ -111,13 +136,13 @@ class AskQuery : public Query {
 
 /// The statement itself says where it may write, so that nothing comes between the look and the
 /// write; where it wrote nothing, another one asks whether that was why.
-class Update : public SqlCall {
+class Write : public SqlCall {
   public:
-    Update(CallId call, const ports::UpdateRow& request)
+    Write(CallId call, Statement statement, std::string only_at, Millis send_within)
         : SqlCall(call),
-          statement_(update_statement(request)),
-          only_at_(request.only_at),
-          send_by_(std::chrono::steady_clock::now() + request.send_within) {}
+          statement_(std::move(statement)),
+          only_at_(std::move(only_at)),
+          send_by_(std::chrono::steady_clock::now() + send_within) {}
     std::optional<Instant> send_by() const override {
         return statement_ ? std::optional(send_by_) : std::nullopt;
     }
@@ -166,11 +191,17 @@ std::unique_ptr<SqlCall> insert_lsn_call(CallId call, const ports::AskInsertLsn&
 }
 
 std::unique_ptr<SqlCall> read_rows_call(CallId call, const ports::ReadRows& request) {
-    return std::make_unique<ReadRowsQuery>(call, request);
+    return std::make_unique<ReadRowsCall>(call, request);
 }
 
 std::unique_ptr<SqlCall> update_call(CallId call, const ports::UpdateRow& request) {
-    return std::make_unique<Update>(call, request);
+    return std::make_unique<Write>(call, update_statement(request), request.only_at,
+                                   request.send_within);
+}
+
+std::unique_ptr<SqlCall> insert_call(CallId call, const ports::InsertRow& request) {
+    return std::make_unique<Write>(call, insert_statement(request), request.only_at,
+                                   request.send_within);
 }
 
 std::unique_ptr<SqlCall> ask_call(CallId call, Statement statement) {

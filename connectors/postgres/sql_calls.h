@@ -21,6 +21,7 @@ std::unique_ptr<SqlCall> insert_lsn_call(ports::CallId call, const ports::AskIns
 std::unique_ptr<SqlCall> read_rows_call(ports::CallId call, const ports::ReadRows& request);
 std::unique_ptr<SqlCall> ask_call(ports::CallId call, Statement statement);
 std::unique_ptr<SqlCall> update_call(ports::CallId call, const ports::UpdateRow& request);
+std::unique_ptr<SqlCall> insert_call(ports::CallId call, const ports::InsertRow& request);
 
 // On replication sessions.
 std::unique_ptr<SqlCall> ensure_slot_call(ports::CallId call, std::string slot);

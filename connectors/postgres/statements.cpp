@@ -5,6 +5,7 @@
 #include "connectors/postgres/table_check.h"
 #include "engine/base/guard.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -87,6 +88,15 @@ std::string bound(Statement& statement, std::optional<std::string> value) {
     return "$" + std::to_string(statement.values.size());
 }
 
+/// `(a)::text = $1 OR (b)::text = $2`
+void add_names(Statement& statement, const std::vector<ports::RowName>& names) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) statement.sql += " OR ";
+        statement.sql += "(" + names[i].expression + ")::text = ";
+        statement.sql += bound(statement, names[i].value);
+    }
+}
+
 /// `"a" = $1 AND "b" = $2`
 void add_key(Statement& statement, const std::vector<std::string>& columns,
              const std::vector<std::string>& values) {
@@ -139,7 +149,22 @@ Statement inspect_statement(const ports::Inspect& request) {
    UNION ALL SELECT m.attname, m.attnum, t.oid, t.typtype, t.typbasetype
    FROM made m JOIN pg_type t ON t.oid = m.typbasetype WHERE m.typtype = 'd')
   SELECT string_agg(attname::text || '=' || format_type(oid, NULL), ',' ORDER BY attnum)
-  FROM made WHERE typtype <> 'd'), '')
+  FROM made WHERE typtype <> 'd'), ''),
+ coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  AND has_column_privilege(c.oid, a.attnum, 'INSERT')), ''),
+ coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
+  JOIN pg_type t ON t.oid = a.atttypid AND t.typdefault IS NULL
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attnotnull
+  AND NOT a.atthasdef AND a.attidentity = ''), ''),
+ coalesce((SELECT string_agg(quote_ident(n.nspname) || '.' || quote_ident(q.relname), ','
+   ORDER BY d.refobjsubid)
+  FROM pg_depend d JOIN pg_class q ON q.oid = d.objid
+  JOIN pg_namespace n ON n.oid = q.relnamespace
+  WHERE d.refobjid = c.oid AND d.refclassid = 'pg_class'::regclass AND d.classid = d.refclassid
+  AND d.refobjsubid > 0 AND d.deptype = 'a'
+  AND CASE q.relkind WHEN 'S' THEN NOT has_sequence_privilege(q.oid, 'USAGE, UPDATE')
+   ELSE false END), '')
 FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relkind FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')) c ON true
@@ -188,9 +213,48 @@ Statement read_rows_statement(const ports::ReadRows& request) {
     if (request.pk) {
         add_key(statement, request.pk_columns, split_key(*request.pk));
     } else {
-        statement.sql += "(" + request.key_expression + ")::text = ";
-        statement.sql += bound(statement, request.key);
+        std::vector<ports::RowName> names{{request.key_expression, request.key}};
+        names.insert(names.end(), request.also.begin(), request.also.end());
+        add_names(statement, names);
     }
+    return statement;
+}
+
+Statement insert_statement(const ports::InsertRow& request) {
+    const std::string table = quoted_table(request.table);
+    std::string columns;
+    std::string values;
+    Statement statement;
+    for (const ports::ColumnValue& set : request.sets) {
+        const char* const between = columns.empty() ? "" : ", ";
+        columns += between + quote_identifier(set.column);
+        values += between + bound(statement, set.value);
+    }
+    // The look is part of the statement, so that nothing comes between the two but another INSERT.
+    // That one the unique index stops, without which the server refuses the statement.
+    statement.sql = "INSERT INTO " + table + " (" + columns + ") SELECT " + values +
+                    " WHERE NOT EXISTS (SELECT FROM " + table + " WHERE ";
+    add_names(statement, request.none_of);
+    statement.sql += ")";
+    // A value of the column's type may be another text than what it was made of.
+    std::string made;
+    for (const std::string& column : request.key_columns) {
+        const auto set = std::find_if(request.sets.begin(), request.sets.end(),
+                                      [&](const auto& each) { return each.column == column; });
+        const std::string null = "(NULL::" + table + ")." + quote_identifier(column);
+        made += made.empty() ? "" : ", ";
+        made += set == request.sets.end()
+                    ? null
+                    : "coalesce(" + bound(statement, set->value) + ", " + null + ")";
+        made += " AS " + quote_identifier(column);
+    }
+    statement.sql += " AND (SELECT (" + request.none_of.front().expression +
+                     ")::text FROM (SELECT " + made +
+                     ") made) = " + bound(statement, request.none_of.front().value);
+    if (!request.only_at.empty()) {
+        statement.sql += " AND " + place_sql() + " = " + bound(statement, request.only_at);
+    }
+    statement.sql += " ON CONFLICT (" + request.unique + ") DO NOTHING";
     return statement;
 }
 
@@ -214,6 +278,14 @@ Statement update_statement(const ports::UpdateRow& request) {
         statement.sql += " AND " + place_sql() + " = " + bound(statement, request.only_at);
     }
     return statement;
+}
+
+Statement deferrable_statement(const ports::Table& table) {
+    return {
+        "SELECT quote_ident(q.relname) FROM pg_index i JOIN pg_class q ON q.oid = i.indexrelid "
+        "JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE n.nspname = $1 AND c.relname = $2 AND i.indisunique AND NOT i.indimmediate",
+        {table.schema, table.name}};
 }
 
 Statement place_statement() { return {"SELECT " + place_sql()}; }

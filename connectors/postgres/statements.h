@@ -32,6 +32,9 @@ Statement emit_message_statement();
 /// the key must be as many as its columns: see split_key.
 Statement read_rows_statement(const ports::ReadRows& request);
 Statement update_statement(const ports::UpdateRow& request);
+Statement insert_statement(const ports::InsertRow& request);
+/// The names, as EXPLAIN has them, of the table's unique indexes that may be checked late.
+Statement deferrable_statement(const ports::Table& table);
 /// One value: where this is, as ports::ReadRows::tell_place says it.
 Statement place_statement();
 

@@ -101,6 +101,9 @@ Result<TableCheck> read_table_check(const ports::SqlRow& row) {
         if (equals != std::string::npos)
             table.types[each.substr(0, equals)] = each.substr(equals + 1);
     }
+    table.insertable = split(text(16));
+    table.required = split(text(17));
+    table.sequences = split(text(18));
     const std::string kept = text(13);
     std::from_chars(kept.data(), kept.data() + kept.size(), table.slot.retained_bytes);
     return table;

@@ -19,8 +19,11 @@ struct TableCheck {
     std::vector<std::string> pk_columns;
     std::string coverage;  ///< t, f, or what is amiss: none, rows, kinds, children, parts
     std::string wal_level;
-    std::vector<std::string> updatable;  ///< columns that the role may update
-    std::string identity_of;             ///< the partition that has it, quoted; empty: the table
+    std::vector<std::string> updatable;   ///< columns that the role may update
+    std::vector<std::string> insertable;  ///< and insert
+    std::vector<std::string> required;    ///< a row that is inserted has to give them
+    std::vector<std::string> sequences;   ///< that fill columns, and may not be used; quoted
+    std::string identity_of;              ///< the partition that has it, quoted; empty: the table
     bool partitioned = false;
     std::map<std::string, std::string> types;  ///< by column, as SQL names them; empty: not known
     std::vector<std::string> generated;        ///< columns that replication does not send

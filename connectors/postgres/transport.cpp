@@ -174,6 +174,10 @@ void LibpqDatabase::update_row(ports::CallId call, const ports::UpdateRow& reque
     sessions_->sql.enqueue(update_call(call, request));
 }
 
+void LibpqDatabase::insert_row(ports::CallId call, const ports::InsertRow& request) {
+    sessions_->sql.enqueue(insert_call(call, request));
+}
+
 void LibpqDatabase::ask(ports::CallId call, Statement statement) {
     sessions_->sql.enqueue(ask_call(call, std::move(statement)));
 }

@@ -35,6 +35,7 @@ class LibpqDatabase : public ports::Database {
     void insert_lsn(ports::CallId call, const ports::AskInsertLsn& request) override;
     void read_rows(ports::CallId call, const ports::ReadRows& request) override;
     void update_row(ports::CallId call, const ports::UpdateRow& request) override;
+    void insert_row(ports::CallId call, const ports::InsertRow& request) override;
     /// Any one statement, for what a port need not know. Answer: kRows, kEnd.
     void ask(ports::CallId call, Statement statement);
     void wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,

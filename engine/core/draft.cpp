@@ -42,6 +42,11 @@ void Draft::act() {
         case Verb::kCreate:
             create(source);
             break;
+        case Verb::kInsert:
+            // Its key is all that is known of it before it is there.
+            draft_.action.kind = Action::Kind::kInsertRow;
+            target = {source, subject_name(), subject_name(), {}};
+            break;
         case Verb::kRetract:
             draft_.action.kind = Action::Kind::kRetractRecord;
             target = {source, decision_.target->object_id, subject_name(), {}};
@@ -86,11 +91,12 @@ bool harmless(const Decision& decision) {
     const PlanStep& step = decision.matched->steps[decision.step];
     switch (step.verb) {
         case Verb::kCreate:
-        case Verb::kInsert:
         case Verb::kVerify:
             return true;
         case Verb::kUpdate:
             break;
+        // A table that lost its rows is restored from elsewhere, and not by us.
+        case Verb::kInsert:
         default:
             return false;
     }

@@ -7,8 +7,8 @@
 //   R2  of the target the same, last: its own precondition makes that atomic
 //   R3  of a `none` without an object: there is none of that key, nor of a field that may be the
 //       whole key by itself
-//   R4  before something is taken away, or set in an object: no other row has come under the key
-//       of a row that is bound, and those that were there beside it still say the same
+//   R4  before something is taken away, set in an object, or inserted: no other row has come under
+//       the key of a row that is bound, and those that were there beside it still say the same
 //   R5  of each reference that was looked up: its fields, or that there is none
 //   R6  of what is taken as one too many: the better ones are still there
 //   R7  of what somebody asked for: it is still theirs

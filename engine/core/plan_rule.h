@@ -68,8 +68,10 @@ struct PlanStep {
     bool patches() const {
         return verb == policy::Verb::kUpdate && !sets.empty() && !sets.front().place.empty();
     }
-    /// Does it do to one thing what another one, a row, may not want?
-    bool weighs() const { return policy::takes_away(verb) || patches(); }
+    /// Does it do to one thing, or for it, what another one, a row, may not want?
+    bool weighs() const {
+        return policy::takes_away(verb) || patches() || verb == policy::Verb::kInsert;
+    }
     bool operator==(const PlanStep&) const = default;
 };
 

@@ -41,6 +41,8 @@ std::string PlanCompiler::unable(const policy::Step& step) const {
             able = kind == policy::Kind::kRow || kubernetes;
             break;
         case Verb::kInsert:
+            able = kind == policy::Kind::kRow;
+            break;
         case Verb::kStop:
         case Verb::kFollow:
             break;

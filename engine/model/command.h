@@ -38,7 +38,7 @@ struct Predicate {
 /// The object that a command touches, exactly: an identity, never only a name.
 struct Target {
     std::string source;
-    std::string object_id;  ///< pod uid; `<schema.table>/<pk>`
+    std::string object_id;  ///< pod uid; `<schema.table>/<pk>`; of a row that is inserted its key
     std::string name;
     std::string name_space;
     bool operator==(const Target&) const = default;
@@ -71,6 +71,7 @@ struct Action {
         kRetractRecord = 7,  ///< a record that Trueup made, never what it stands for
         kUpdateObject = 9,   ///< sets, of a pod or another object
         kUpdateStatus = 10,  ///< the same by the object's subresource `status`
+        kInsertRow = 11,     ///< sets, of a row that there is none of; the target's name is its key
     };
     Kind kind = Kind::kUnspecified;
     /// Of kDeletePod: what the pod is given to end; nullopt: its own terminationGracePeriodSeconds.
@@ -165,6 +166,8 @@ constexpr std::string_view name_of(Action::Kind kind) {
             return "update_object";
         case Action::Kind::kUpdateStatus:
             return "update_status";
+        case Action::Kind::kInsertRow:
+            return "insert_row";
         case Action::Kind::kUnspecified:
             break;
     }
@@ -182,7 +185,8 @@ constexpr Action::Kind action_of(std::string_view name) {
     for (const Action::Kind kind :
          {Action::Kind::kDeletePod, Action::Kind::kUpdateRow, Action::Kind::kVerifyGone,
           Action::Kind::kCreatePod, Action::Kind::kCreateObject, Action::Kind::kDeleteObject,
-          Action::Kind::kRetractRecord, Action::Kind::kUpdateObject, Action::Kind::kUpdateStatus}) {
+          Action::Kind::kRetractRecord, Action::Kind::kUpdateObject, Action::Kind::kUpdateStatus,
+          Action::Kind::kInsertRow}) {
         if (name_of(kind) == name) return kind;
     }
     return Action::Kind::kUnspecified;

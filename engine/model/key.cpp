@@ -1,6 +1,7 @@
 #include "engine/model/key.h"
 
 #include "engine/model/key_chars.h"
+#include "engine/model/own_column.h"
 
 #include <algorithm>
 #include <utility>
@@ -83,6 +84,11 @@ std::vector<std::string> fields_of(const Key& key) {
     std::sort(fields.begin(), fields.end());
     fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
     return fields;
+}
+
+std::string own_column(const Key& key) {
+    if (key.op == Key::Op::kCoalesce) return own_column(key.parts.front());
+    return key.op == Key::Op::kField ? key.text : std::string();
 }
 
 std::vector<std::string> alone_in(const Key& key) {

@@ -1,5 +1,6 @@
 #include "engine/model/policy.h"
 
+#include "engine/model/own_column.h"
 #include "engine/model/rule.h"
 
 #include <algorithm>
@@ -44,7 +45,8 @@ bool Case::takes_away() const {
     return any_step(steps, [](Verb verb) { return policy::takes_away(verb); });
 }
 bool Case::writes() const {
-    return any_step(steps, [](Verb verb) { return verb == Verb::kUpdate; });
+    return any_step(steps,
+                    [](Verb verb) { return verb == Verb::kUpdate || verb == Verb::kInsert; });
 }
 bool Case::acts() const {
     return any_step(steps, [](Verb verb) { return verb != Verb::kReport; });
@@ -53,6 +55,35 @@ bool Case::rests_on_none() const {
     return std::any_of(when.begin(), when.end(), [](const Pattern& pattern) {
         return pattern.quantifier == Quantifier::kNone;
     });
+}
+
+std::string insert_flaw(const Policy& policy, const Case& found, const Step& step) {
+    const Role* role = find_role(policy, step.role);
+    if (step.verb != Verb::kInsert || role == nullptr) return {};
+    if (role->reference) {
+        return role->name + " is a reference, which is looked up by another name than the " +
+               "subject's; make it a role of its own";
+    }
+    const std::string column = own_column(role->key);
+    if (column.empty()) {
+        return "the key of " + role->name + " is " + key_text(role->key) +
+               ", and a row is only inserted where one column is the key, or the first of a "
+               "coalesce";
+    }
+    const bool named = std::any_of(step.sets.begin(), step.sets.end(), [&](const Assigned& set) {
+        return set.field == column && set.value && set.value->size() == 1 &&
+               set.value->front().kind == Piece::Kind::kSubject;
+    });
+    if (!named) {
+        return "nobody would know the new row again; write set: {" + column + ": \"{subject}\"}";
+    }
+    const bool free = std::any_of(found.when.begin(), found.when.end(), [&](const Pattern& each) {
+        return each.role == role->name && each.quantifier == Quantifier::kNone &&
+               each.condition.always();
+    });
+    if (free) return {};
+    return "there may be a row of that key already, whatever it says; write " + role->name +
+           ": none in `when`";
 }
 
 const Role* find_role(const Policy& policy, std::string_view name) {

@@ -52,6 +52,7 @@ class Database {
     virtual void insert_lsn(CallId call, const AskInsertLsn& request) = 0;
     virtual void read_rows(CallId call, const ReadRows& request) = 0;
     virtual void update_row(CallId call, const UpdateRow& request) = 0;
+    virtual void insert_row(CallId call, const InsertRow& request) = 0;
 
     /// Sends a standby status update on a running StartWal call. Unknown ids are ignored.
     virtual void wal_status(CallId call, Lsn written, Lsn flushed, bool want_reply) = 0;

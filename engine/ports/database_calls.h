@@ -20,8 +20,10 @@ namespace trueup::ports {
 /// weakest counts (u: its changes are not in the WAL), empty for the table's own; relkind (r p);
 /// comma-separated columns that are generated and not sent; max_slot_wal_keep_size; of the slot,
 /// empty without one: wal_status, bytes of WAL that it keeps; what is published;
-/// comma-separated `column=type` of all columns, of a domain what it is made of}, then kEnd. No
-/// such table: an empty replica identity.
+/// comma-separated `column=type` of all columns, of a domain what it is made of; comma-separated
+/// columns that the role may insert; those that have to be given then, having no default;
+/// comma-separated sequences, quoted, that fill columns and that the role may not use}, then kEnd.
+/// No such table: an empty replica identity.
 ///
 /// What is published: a text that is another one after the table, the publication, or the table's
 /// place in it was altered or made anew, though all be again as it was.
@@ -64,9 +66,15 @@ struct AskInsertLsn {
     std::string publication = {};
 };
 
+/// The rows whose expression, an SQL text over a row, has this value.
+struct RowName {
+    std::string expression;
+    std::string value;
+};
+
 /// SELECT columns, xmin. Rows come with the pk columns' text joined by 0x1f as first value, xmin as
 /// second, then `columns` in order. Either by primary key text (`pk`) or by the value of the key
-/// expression (`key_expression` = `key`).
+/// expression (`key_expression` = `key`); then those of `also`, too, each row once.
 struct ReadRows {
     Table table;
     std::vector<std::string> pk_columns;
@@ -75,7 +83,9 @@ struct ReadRows {
     std::string key_expression;
     std::string key;
     /// Each row has one value more at its end: where it was read, as `system id/timeline/database`.
+    /// Where there is no row it is the only value of the answer.
     bool tell_place = false;
+    std::vector<RowName> also = {};
 };
 
 /// UPDATE table SET sets WHERE pk AND xmin AND each guard IS NOT DISTINCT FROM its value.
@@ -93,6 +103,20 @@ struct UpdateRow {
     /// for more than a second.
     Millis send_within{2'000};
     std::string only_at = {};  ///< as `tell_place` has it; empty: wherever we are connected to
+};
+
+/// INSERT INTO table (sets), unless a row has one of the names, or the same in `unique`, or the new
+/// row would not have the first of the names (a uuid is spelled otherwise than it was given).
+/// Answer, `send_within` and `only_at` as of UpdateRow; 42P10 where no unique index over `unique`
+/// alone keeps two apart that are inserted at once, each of which sees no row yet.
+struct InsertRow {
+    Table table;
+    std::string unique;  ///< SQL text, as in CREATE INDEX: a quoted column, or `(expression)`
+    std::vector<ColumnValue> sets;
+    std::vector<RowName> none_of;          ///< at least one
+    std::vector<std::string> key_columns;  ///< that the first of them reads
+    Millis send_within{2'000};
+    std::string only_at = {};
 };
 
 }  // namespace trueup::ports

@@ -71,6 +71,7 @@ executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& datab
     rows.pk_columns = {"id"};
     rows.key_expression = kCorrelate;
     rows.key_columns = {"pod_name", "url_slug"};
+    rows.unique = "(" + rows.key_expression + ")";
     sources.pods.emplace("pods", pods);
     sources.rows.emplace("rows", rows);
     return sources;

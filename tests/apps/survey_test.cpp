@@ -3,6 +3,8 @@
 // a repair of a world that was right.
 #include "apps/survey.h"
 
+#include "apps/config/policy_file.h"
+#include "apps/config/policy_settings.h"
 #include "engine/model/object_builder.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +56,7 @@ Surveyed surveyed(const std::string& name, int objects) {
     }
     made.missing_verbs = Texts{};
     if (name == "pods") made.namespace_exists = true;
-    if (name == "rows") made.updatable = kColumns;
+    if (name == "rows") made.table.updatable = kColumns;
     return made;
 }
 
@@ -142,7 +144,7 @@ TEST(Survey, ARightThatAnActingRuleNeedsIsWrongAndOthersAreWarnedOf) {
     Surveyed pods = surveyed("pods", 4);
     pods.missing_verbs = Texts{"delete"};
     Surveyed rows = surveyed("rows", 4);
-    rows.updatable = {"status", "pod_name"};
+    rows.table.updatable = {"status", "pod_name"};
     const Judged acting = judged(
         configured("orphaned_pod: {mode: approve}, missing_pod: {mode: enforce}"), pods, rows);
     EXPECT_EQ(acting.wrong,
@@ -160,6 +162,60 @@ TEST(Survey, ARightThatAnActingRuleNeedsIsWrongAndOthersAreWarnedOf) {
               "delete before the rule acts");
     EXPECT_EQ(judged(configured("orphaned_pod: {mode: off}"), pods, surveyed("rows", 4)).warnings,
               Texts{});
+}
+
+/// Pods without a row get one.
+config::Config inserting(Mode mode) {
+    config::Config config = configured();
+    auto file = config::parse_policy(
+        "policy: recorded\nlanguage: 1\nroles:\n  pods: {kind: pod, key: name}\n"
+        "  rows: {kind: row, key: pod_name, fields: {status: text, pod_name: text}}\n"
+        "rules:\n  unrecorded:\n    finds: pod without a row\n    when: {pods: one, rows: none}\n"
+        "    do: {insert: rows, set: {pod_name: '{subject}', status: running}}\n",
+        "recorded.yaml");
+    EXPECT_TRUE(file.ok()) << file.error().what;
+    config.policies[0].text = std::move(file->policy);
+    config.policies[0].rules = config::usual_rules(config.policies[0]);
+    config.policies[0].rules[0].mode = mode;
+    config.executors.emplace_back();
+    config.executors.back().kind = "insert_row";
+    config.executors.back().sources = {"rows"};
+    return config;
+}
+
+TEST(Survey, WhatKeepsARowFromBeingInsertedIsSaidBeforehand) {
+    Surveyed rows = surveyed("rows", 4);
+    rows.table.insertable = {"pod_name", "status"};
+    rows.table.types = {{"pod_name", "text"}};
+    const Judged fine = judged(inserting(Mode::kEnforce), surveyed("pods", 4), rows);
+    EXPECT_EQ(fine.wrong, Texts{});
+    EXPECT_EQ(fine.warnings, Texts{});
+
+    rows.table.insertable = {"pod_name"};
+    rows.table.required = {"pod_name", "owner"};
+    rows.table.sequences = {"public.instances_id_seq"};
+    rows.table.types = {{"pod_name", "uuid"}};
+    rows.index = "\"pod_name\"";
+    const std::string index =
+        "nothing keeps two rows of one key apart, so that unrecorded can insert none; CREATE "
+        "UNIQUE INDEX CONCURRENTLY ON \"public\".\"instances\" (\"pod_name\")";
+    const Judged said = judged(inserting(Mode::kEnforce), surveyed("pods", 4), rows);
+    EXPECT_EQ(said.wrong,
+              (Texts{"trueup.yaml:5: source rows: no right to insert status, which unrecorded sets "
+                     "(or no such column); GRANT INSERT (status) ON \"public\".\"instances\" TO "
+                     "the role",
+                     "trueup.yaml:5: source rows: unrecorded inserts rows, and no right to use "
+                     "public.instances_id_seq, which fills a column of them; GRANT USAGE ON "
+                     "SEQUENCE public.instances_id_seq TO the role",
+                     "trueup.yaml:5: source rows: " + index}));
+    EXPECT_EQ(said.warnings,
+              (Texts{"source rows: unrecorded inserts rows without owner, which cannot be NULL and "
+                     "has no default; set it, unless a trigger does",
+                     "source rows: unrecorded sets pod_name, of type uuid, which may spell a name "
+                     "otherwise; such a row is not inserted"}));
+    const Judged observing = judged(inserting(Mode::kObserve), surveyed("pods", 4), rows);
+    EXPECT_EQ(observing.wrong, Texts{});
+    EXPECT_EQ(observing.warnings.back(), "source rows: " + index + " before the rule acts");
 }
 
 TEST(Survey, SaysWhatWouldBeFoundAndWhenItIsTooMuch) {

@@ -250,6 +250,8 @@ class FakeDatabase final : public ports::Database {
     Millis update_kept{0};  ///< how long the next update is kept before it is sent
     std::string last_key_expression;
     std::vector<ports::ColumnValue> last_guards;
+    ports::InsertRow last_insert;
+    bool keeps_out = false;  ///< an INSERT writes nothing, as where a trigger says so
     std::size_t effects = 0;
     std::string place = "7/1/graph";
     std::function<void()> in_poll;  ///< runs while somebody waits for answers
@@ -278,7 +280,12 @@ class FakeDatabase final : public ports::Database {
         if (upset(call, upset_reads)) return;
         std::vector<ports::SqlRow> found;
         for (const auto& [pk, row] : rows) {
-            if (request.pk ? *request.pk != pk : !has_key(row, request)) continue;
+            const auto also = [&, &row = row](const ports::RowName& name) {
+                return has_name(row, name);
+            };
+            const bool named = has_name(row, {request.key_expression, request.key}) ||
+                               std::any_of(request.also.begin(), request.also.end(), also);
+            if (request.pk ? *request.pk != pk : !named) continue;
             ports::SqlRow values{pk, std::to_string(row.xmin)};
             for (const std::string& column : request.columns) {
                 const auto value = row.columns.find(column);
@@ -287,11 +294,27 @@ class FakeDatabase final : public ports::Database {
             if (request.tell_place) values.emplace_back(place);
             found.push_back(std::move(values));
         }
+        if (request.tell_place && found.empty()) found.push_back({place});
         answer(call, std::move(found));
     }
     void update_row(ports::CallId call, const ports::UpdateRow& request) override {
         calls.push_back("UPDATE pk=" + request.pk + " xmin=" + request.xmin);
         last_guards = request.guards;
+        if (before_update) before_update();
+        if (std::exchange(update_kept, Millis{0}) > request.send_within) {
+            upset_updates.push_front({});
+        }
+        if (!upset_updates.empty() && upset_updates.front().carried_out) carry_out(request);
+        if (upset(call, upset_updates)) return;
+        if (!request.only_at.empty() && request.only_at != place) {
+            return answer(call, {{"0", place}});
+        }
+        answer(call, {{carry_out(request) ? "1" : "0"}});
+    }
+    /// As a unique index on the key, and the look in the statement, would have it.
+    void insert_row(ports::CallId call, const ports::InsertRow& request) override {
+        calls.push_back("INSERT");
+        last_insert = request;
         if (before_update) before_update();
         if (std::exchange(update_kept, Millis{0}) > request.send_within) {
             upset_updates.push_front({});
@@ -318,11 +341,23 @@ class FakeDatabase final : public ports::Database {
     }
 
   private:
-    static bool has_key(const FakeRow& row, const ports::ReadRows& request) {
-        const auto named_in = world::column_named_in(request.key_expression);
+    static bool has_name(const FakeRow& row, const ports::RowName& name) {
+        const auto named_in = world::column_named_in(name.expression);
         const auto key = row.columns.find(named_in.value_or("pod_name"));
         if (key == row.columns.end() || !key->second) return false;
-        return (named_in ? world::named_in(*key->second) : *key->second) == request.key;
+        return (named_in ? world::named_in(*key->second) : *key->second) == name.value;
+    }
+    bool carry_out(const ports::InsertRow& request) {
+        if (keeps_out) return false;
+        for (const auto& [pk, row] : rows) {
+            for (const ports::RowName& name : request.none_of) {
+                if (has_name(row, name)) return false;
+            }
+        }
+        FakeRow made;
+        for (const ports::ColumnValue& set : request.sets) made.columns[set.column] = set.value;
+        rows["new-" + std::to_string(++effects)] = made;
+        return true;
     }
     bool carry_out(const ports::UpdateRow& request) {
         const auto row = rows.find(request.pk);

@@ -51,6 +51,23 @@ TEST(UpdateRow, AnotherRoleWritesWhatTheSourceRead) {
     EXPECT_EQ(writer.rows["7"].columns["status"], "failed");
 }
 
+// It was carried out and called a failure: what tells the place was read as a column.
+TEST(UpdateRow, WhatAnotherRoleWroteIsReadBack) {
+    ExecutionFixture fixture;
+    fixture.row_without_pod();
+    FakeDatabase writer;
+    writer.rows = fixture.database.rows;
+    writer.upset_updates.push_back({0, "", true, false, "08006"});
+    fixture.context.sources.rows.at("rows").writer = &writer;
+    writer.before_update = [&] {
+        fixture.database.rows["7"].columns["status"] = "failed";
+        fixture.database.rows["7"].columns["error_code"] = "UNEXPECTED_TERMINATION";
+    };
+    const Outcome outcome = fixture.run(fail_row());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << outcome.detail;
+    EXPECT_TRUE(says(outcome, "read back")) << outcome.detail;
+}
+
 // A connection to write with that led to another database could write to a row of the same key
 // there.
 TEST(UpdateRow, NothingIsWrittenToAnotherDatabaseThanTheOneThatWasRead) {

@@ -70,6 +70,26 @@ rules:
 """
 
 
+# Pods that somebody started by hand get their row.
+RECORDED = """\
+policy: recorded
+language: 1
+subject: the name of a pod
+roles:
+  pods: {kind: pod, key: name, fields: {phase: text}}
+  rows:
+    kind: row
+    key: k8s_pod
+    live: {state: [ACTIVE, DRAINING]}
+    fields: {state: [ACTIVE, DRAINING, DEAD], k8s_pod: text, host: text, updated_at: timestamp}
+rules:
+  unrecorded:
+    finds: pod runs, and no row says so
+    when: {pods: {one: {phase: Running, deleting: false}}, rows: none}
+    do: {insert: rows, set: {k8s_pod: "{subject}", state: ACTIVE, host: "in {pods.namespace}", updated_at: "{now}"}}
+"""
+
+
 class PolicyFile(scenario.Scenario):
     def setUp(self):
         super().setUp()
@@ -220,6 +240,56 @@ class PolicyFile(scenario.Scenario):
         code, said = self.check()
         self.assertEqual(code, 2, said)
         return said
+
+    def test_a_pod_without_a_row_gets_one(self):
+        with open(self.policy, "w", encoding="utf-8") as file:
+            file.write(RECORDED)
+        rules = CONFIG[CONFIG.index("      orphaned_pod:") : CONFIG.index("    stale_after:")]
+        records = "      unrecorded: {mode: enforce, grace: 3s, create_window: 2s}\n"
+        self.edit_config({
+            rules.replace("{{", "{").replace("}}", "}"): records,
+            "  update_row: {source: table}\n": "  insert_row: {source: table}\n",
+            "  delete_pod: {source: workers}\n": "",
+        })  # fmt: skip
+        # What nobody could insert, and what two could at once, is said before anything runs.
+        said = self.refused()
+        self.assertIn("GRANT INSERT (host, k8s_pod, state, updated_at) ON", said)
+        self.assertIn("GRANT USAGE ON SEQUENCE public.workers_id_seq TO the role", said)
+        index = 'CREATE UNIQUE INDEX CONCURRENTLY ON "public"."workers" ("k8s_pod")'
+        self.assertIn(index, said)
+        self.pg.sql("ALTER TABLE public.workers ADD jobs integer NOT NULL")
+        self.assertIn("unrecorded inserts rows without jobs, which cannot be NULL", self.refused())
+        self.pg.sql(
+            """
+            ALTER TABLE public.workers DROP COLUMN jobs;
+            GRANT INSERT (k8s_pod, state, host, updated_at) ON public.workers TO repl;
+            GRANT USAGE ON SEQUENCE public.workers_id_seq TO repl;
+            """
+        )
+        self.pg.sql(index)
+        self.row("well", "DRAINING")
+        for name in ("well", "by-hand"):
+            self.pod(name)
+        self.pod("not-yet", "Pending")
+        self.assertEqual(self.check()[0], 0, self.check()[1])
+        engine = self.make_engine()
+        engine.start()
+        engine.until("the pod by-hand has a row", lambda: self.state("by-hand") == "ACTIVE", 60)
+        # One whose owner is a moment later than its pod stays the owner's.
+        self.pod("owned")
+        self.row("owned", "DRAINING")
+        self.pod("later")
+        engine.until("the pod later has a row", lambda: self.state("later") == "ACTIVE", 60)
+        rows = "SELECT string_agg(concat_ws(' ', k8s_pod, state, host), ', ' ORDER BY k8s_pod) FROM public.workers"
+        self.assertEqual(
+            self.pg.sql(rows),
+            f"by-hand ACTIVE in {SPACE}, later ACTIVE in {SPACE}, owned DRAINING, well DRAINING",
+        )
+        fresh = "SELECT bool_and(now() - updated_at < '1 hour') FROM public.workers"
+        self.assertEqual(self.pg.sql(fresh), "t")
+        self.assertEqual(engine.end()[0], 0)
+        ended = [(one["action"], one["outcome"]) for one in engine.logged("command_ended")]
+        self.assertEqual(ended, [("insert_row", "done")] * 2)
 
 
 if __name__ == "__main__":

@@ -1027,7 +1027,8 @@ class Judgement {
     /// Is a row that may be live beside one for which something is taken away?
     bool crowded(const policy::Case& found, const Bound& bound, const policy::Step& step) const {
         const bool patches = step.verb == Verb::kUpdate && in_kubernetes(role(step.role));
-        if (step.verb != Verb::kDelete && step.verb != Verb::kStop && !patches) return false;
+        const bool takes = step.verb == Verb::kDelete || step.verb == Verb::kStop;
+        if (!takes && step.verb != Verb::kInsert && !patches) return false;
         for (const auto& [name, object] : bound) {
             const policy::Role& of = role(name);
             if (object == nullptr || of.kind != policy::Kind::kRow) continue;

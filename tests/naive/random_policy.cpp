@@ -485,6 +485,7 @@ class Maker {
         const policy::Role& role = *policy::find_role(policy_, target);
         const policy::Role& other = dice_.of(policy_.roles);
         const std::size_t what = dice_.below(12);
+        if (dice_.chance(3) && add_insert(made)) return;
         if (what == 0 || ((other.reference || other.optional) && what > 6 && what < 9)) {
             made.steps.emplace_back();
         } else if (what < 4) {
@@ -504,6 +505,24 @@ class Maker {
         } else {
             add_list(target, any_own(), bound, made);
         }
+    }
+
+    /// Of a row that the case says there is none of; false: it says so of none.
+    bool add_insert(policy::Case& made) {
+        for (policy::Pattern& none : made.when) {
+            const policy::Role& role = *policy::find_role(policy_, none.role);
+            const bool fits =
+                none.quantifier == Quantifier::kNone && role.kind == Kind::kRow && !role.reference;
+            if (!fits) continue;
+            none.condition = {};
+            policy::Step step = plain(Verb::kInsert, role.name);
+            const bool first = role.key.op == policy::Key::Op::kCoalesce;
+            const policy::Text subject{{policy::Piece::Kind::kSubject, {}, {}}};
+            step.sets.push_back({(first ? role.key.parts.front() : role.key).text, subject});
+            made.steps.push_back(std::move(step));
+            return true;
+        }
+        return false;
     }
 
     /// Several steps: one list of those that begin by taking something away a rule.

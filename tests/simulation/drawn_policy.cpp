@@ -193,7 +193,9 @@ class Author {
             rows && pods && of_rows == "one" && of_pods == "one" && random_.chance(250);
         // Whoever finds a pod without a note writes one.
         const bool notes = pods && !list && of_pods == "one" && random_.chance(200);
+        const bool records = pods && of_rows == "none" && of_pods == "one" && random_.chance(400);
         if (rows) when = "rows: " + pattern(of_rows, true, false);
+        if (records) when = "rows: none";
         if (list) when = "rows: " + (live_.empty() ? "one" : "{one: " + live_ + "}");
         if (rows && of_rows == "surplus" && when.find('{') == std::string::npos) {
             when = "rows: {surplus: {}}";
@@ -212,9 +214,10 @@ class Author {
         rule.body += "    grace: " + of({"0s", "30s", "60s"}) + "\n";
         if (random_.chance(300)) rule.body += "    since: first_seen\n";
         if (counted_ && random_.chance(400)) rule.body += "    ask_while: some\n";
-        const std::string done = notes  ? "{update: pods, set: {note: 'seen by {subject}'}}"
-                                 : list ? "[{delete: pods}, " + update() + "]"
-                                        : steps(rows ? of_rows : "", pods ? of_pods : "");
+        const std::string done = notes     ? "{update: pods, set: {note: 'seen by {subject}'}}"
+                                 : records ? insert()
+                                 : list    ? "[{delete: pods}, " + update() + "]"
+                                           : steps(rows ? of_rows : "", pods ? of_pods : "");
         rule.body += "    do: " + done + "\n";
         rules_.push_back(std::move(rule));
     }
@@ -225,6 +228,13 @@ class Author {
         if (random_.chance(100) || (!row && !pod)) return "report";
         if (pod && (!row || random_.chance(500))) return "{delete: pods}";
         return update();
+    }
+
+    std::string insert() {
+        std::string sets =
+            "pod_name: '{subject}', status: " + of({"starting", "running", "failed"});
+        if (random_.chance(300)) sets += ", error_message: 'seen by {subject}'";
+        return "{insert: rows, set: {" + sets + "}}";
     }
 
     std::string update() {

@@ -189,11 +189,17 @@ bool writes(const policy::Policy& policy, const policy::Rule& rule, const Comman
 /// Is this what the text wants to be done to that?
 bool means(const policy::Policy& policy, const policy::Rule& rule, const naive::Judged& judged,
            const Command& command) {
-    if (judged.kind != Kind::kAct || judged.target != command.draft.target.object_id) return false;
-    if (is_update(command) && !writes(policy, rule, command)) return false;
-    const policy::Verb verb = command.draft.action.kind == Action::Kind::kDeletePod
-                                  ? policy::Verb::kDelete
-                                  : policy::Verb::kUpdate;
+    const Target& target = command.draft.target;
+    const bool inserts = command.draft.action.kind == Action::Kind::kInsertRow;
+    // What is not there yet has no name but its subject's.
+    if (inserts && target.object_id != name_in(command.subject)) return false;
+    if (judged.kind != Kind::kAct || judged.target != (inserts ? "" : target.object_id)) {
+        return false;
+    }
+    if ((is_update(command) || inserts) && !writes(policy, rule, command)) return false;
+    const policy::Verb verb = inserts              ? policy::Verb::kInsert
+                              : is_update(command) ? policy::Verb::kUpdate
+                                                   : policy::Verb::kDelete;
     return judged.verb == verb;
 }
 

@@ -212,12 +212,12 @@ TEST_F(PolicyFiles, WhatNoExecutorCanDoIsObservedAtMost) {
 }
 
 TEST_F(PolicyFiles, WhatTheBuildCannotJudgeIsOff) {
-    write("mine.yaml", small("", "do: {insert: rows, set: {state: up}}"));
+    write("mine.yaml", small("", "do: {follow: pods}"));
     EXPECT_EQ(flaws_of(of(kMine)), "(sound)");
     EXPECT_EQ(policy_settings(*load(of(kMine))).rules[0].mode, Mode::kOff);
     EXPECT_EQ(flaws_of(of(kMine + std::string("    rules: {stray: {mode: observe}}\n"))),
-              "trueup.yaml:16: rules.stray.mode is 'observe', and nothing in this build can insert "
-              "rows; write off");
+              "trueup.yaml:16: rules.stray.mode is 'observe', and nothing in this build can follow "
+              "pods; write off");
 }
 
 TEST_F(PolicyFiles, LabelsThatItReadsArePublished) {
@@ -375,6 +375,22 @@ std::string setting(const std::string& set) {
                      "{kind: object, key: name, fields: {off: {boolean: spec.off}, "
                      "code: {text: spec.token}}}"),
                 "{pods: one, rows: none}", "{pods: {one: {off: {not: true}}}, rows: none}");
+}
+
+TEST_F(PolicyFiles, RowsAreInsertedByTheAccountThatUpdatesThem) {
+    write("mine.yaml", small("", "do: {insert: rows, set: {pod: '{subject}'}}"));
+    const auto by = [this](const std::string& executors) {
+        return flaws_of(
+            of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"), executors));
+    };
+    EXPECT_EQ(by("{update_row: {source: table}}"),
+              "trueup.yaml:16: rules.stray.mode is enforce, and executors.insert_row is missing; "
+              "write executors: {insert_row: {source: table}}");
+    EXPECT_EQ(by("{insert_row: {source: table}}"), "(sound)");
+    EXPECT_EQ(by("{insert_row: {source: table}, update_row: {source: table}}"), "(sound)");
+    EXPECT_EQ(by("{insert_row: {source: table, conninfo_env: W}, update_row: {source: table}}"),
+              "trueup.yaml:17: executors.insert_row.source names 'table', which line 17 acts on as "
+              "another account; write the same conninfo in both");
 }
 
 TEST_F(PolicyFiles, WhatIsSetInObjectsNeedsAnExecutorThatMay) {

@@ -96,6 +96,10 @@ void FakeDatabase::update_row(ports::CallId call, const ports::UpdateRow&) {
     if (begin(call, "update_row", "")) answer(call, {{"1"}});
 }
 
+void FakeDatabase::insert_row(ports::CallId call, const ports::InsertRow&) {
+    if (begin(call, "insert_row", "")) answer(call, {{"1"}});
+}
+
 void FakeDatabase::wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
                               bool want_reply) {
     if (call == wal_call) statuses.push_back({written, flushed, want_reply});

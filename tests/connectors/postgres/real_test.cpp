@@ -45,7 +45,8 @@ class PostgresReal : public ::testing::Test {
         sql("ALTER TABLE " + name_ + " REPLICA IDENTITY FULL");
         sql("ALTER TABLE " + name_ + " ALTER notes SET STORAGE EXTERNAL");
         sql("CREATE PUBLICATION " + name_ + " FOR TABLE " + name_);
-        sql("GRANT UPDATE ON " + name_ + " TO repl");
+        sql("GRANT UPDATE, INSERT ON " + name_ + " TO repl");
+        sql("GRANT USAGE ON SEQUENCE " + name_ + "_id_seq TO repl");
         settings_.table.name = settings_.slot = settings_.publication = name_;
         connect();
     }
@@ -499,6 +500,163 @@ TEST_F(PostgresReal, ARowIsWrittenOnlyInTheDatabaseThatWasRead) {
     EXPECT_EQ(sql("SELECT status FROM " + name_), "failed");
     database->update_row(4, update);
     EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"0"}) << "the row has changed";
+}
+
+TEST_F(PostgresReal, ARowIsInsertedWhereNoneHasTheKey) {
+    sql("ALTER TABLE " + name_ +
+        " ADD COLUMN since timestamptz, ADD COLUMN big boolean, "
+        "ADD COLUMN size bigint");
+    ports::InsertRow insert;
+    insert.table = settings_.table;
+    insert.unique = "\"pod_name\"";
+    insert.sets = {{"pod_name", "w-1"},
+                   {"status", "running"},
+                   {"size", "7"},
+                   {"big", "t"},
+                   {"since", "2026-11-26T10:00:00.000Z"},
+                   {"url_slug", std::nullopt}};
+    insert.none_of = {{"pod_name", "w-1"}, {world::named_in_sql("pod_name"), "w-1"}};
+    insert.key_columns = {"pod_name"};
+    auto database = LibpqDatabase::open(repl_).value();
+    database->insert_row(1, insert);
+    const auto without = ask(*database);
+    ASSERT_EQ(without.size(), 1U);
+    EXPECT_EQ(without[0].sqlstate, "42P10") << "two could come at once: " << without[0].error.what;
+
+    sql("CREATE UNIQUE INDEX ON " + name_ + " (pod_name)");
+    database->insert_row(2, insert);
+    const auto first = ask(*database);
+    ASSERT_EQ(first.size(), 2U) << first.back().error.what;
+    EXPECT_EQ(first[0].rows.at(0), ports::SqlRow{"1"});
+    EXPECT_EQ(sql("SELECT concat_ws(' ', pod_name, status, size, big, since AT TIME ZONE 'UTC') "
+                  "FROM " +
+                  name_),
+              "w-1 running 7 t 2026-11-26 10:00:00");
+    database->insert_row(3, insert);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"0"});
+    // Another session's that is not committed yet: nobody waits for it for long.
+    insert.sets[0].value = insert.none_of[0].value = insert.none_of[1].value = "w-3";
+    sql("BEGIN; INSERT INTO " + name_ + " (pod_name, status) VALUES ('w-3', 'starting')");
+    database->insert_row(4, insert);
+    EXPECT_EQ(ask(*database).at(0).sqlstate, "55P03");
+    sql("COMMIT");
+    database->insert_row(11, insert);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"0"});
+    EXPECT_EQ(sql("SELECT count(*) FROM " + name_), "2");
+
+    insert.unique = "(" + settings_.correlate.sql() + ")";
+    database->insert_row(9, insert);
+    EXPECT_EQ(ask(*database).at(0).sqlstate, "42P10") << "an index over something else";
+    sql("CREATE UNIQUE INDEX ON " + name_ + " (" + insert.unique + ")");
+    database->insert_row(10, insert);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"0"});
+    insert.unique = "\"pod_name\"";
+
+    // Whoever reads where there is no row is told the place all the same.
+    ports::ReadRows read;
+    read.table = settings_.table;
+    read.pk_columns = {"id"};
+    read.columns = {"status"};
+    read.key_expression = "pod_name";
+    read.key = "w-2";
+    read.also = {{"status", "gone"}};
+    read.tell_place = true;
+    database->read_rows(5, read);
+    const auto place = ask(*database).at(0).rows;
+    ASSERT_EQ(place.size(), 1U);
+    EXPECT_EQ(place[0], ports::SqlRow{place_of(*LibpqDatabase::open(repl_).value()).value()});
+    read.also = {{"status", "running"}};
+    database->read_rows(6, read);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0).size(), 4U) << "by the other one";
+    insert.only_at = "1/1/elsewhere";
+    insert.sets[0].value = "w-2";
+    insert.none_of = {{"pod_name", "w-2"}};
+    database->insert_row(7, insert);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), (ports::SqlRow{"0", *place[0][0]}));
+    insert.only_at = *place[0][0];
+    database->insert_row(8, insert);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"1"});
+}
+
+// A row of another subject was inserted, and told as done: the column's type spells a key its own
+// way.
+TEST_F(PostgresReal, NoRowIsInsertedWhoseKeyWouldBeAnotherOne) {
+    auto database = LibpqDatabase::open(repl_).value();
+    ports::CallId call = 0;
+    const auto inserted = [&](const std::string& type, const std::string& key) {
+        sql("TRUNCATE " + name_ + "; ALTER TABLE " + name_ +
+            " DROP COLUMN IF EXISTS k, ADD COLUMN k " + type + " UNIQUE");
+        ports::InsertRow insert;
+        insert.table = settings_.table;
+        insert.unique = "k";
+        insert.sets = {{"k", key}, {"status", "running"}};
+        insert.none_of = {{"nullif(btrim(k::text), '')", key}};
+        insert.key_columns = {"k"};
+        database->insert_row(++call, insert);
+        const auto answer = ask(*database);
+        return answer.front().rows.empty() ? answer.front().sqlstate
+                                           : answer.front().rows[0][0].value_or("");
+    };
+    EXPECT_EQ(inserted("text", "007"), "1");
+    EXPECT_EQ(inserted("varchar(40)", "w-1"), "1");
+    EXPECT_EQ(inserted("integer", "7"), "1");
+    EXPECT_EQ(inserted("integer", "007"), "0");
+    EXPECT_EQ(inserted("uuid", "a0eebc999c0b4ef8bb6d6bb9bd380a11"), "0");
+    EXPECT_EQ(inserted("integer", "w-1"), "22P02");
+    EXPECT_EQ(sql("SELECT count(*) FROM " + name_), "0");
+}
+
+TEST_F(PostgresReal, SaysWhatMayBeInsertedAndWhatHasTo) {
+    sql("ALTER TABLE " + name_ +
+        " ADD COLUMN must text, ADD COLUMN filled text NOT NULL DEFAULT 'x',"
+        " ADD COLUMN a text, ADD COLUMN b text;"
+        "ALTER TABLE " +
+        name_ +
+        " ALTER COLUMN must SET NOT NULL;"
+        "CREATE UNIQUE INDEX ON " +
+        name_ +
+        " (pod_name);"
+        "CREATE UNIQUE INDEX ON " +
+        name_ +
+        " (url_slug) WHERE status = 'running';"
+        "CREATE UNIQUE INDEX ON " +
+        name_ +
+        " (a, b);"
+        "CREATE UNIQUE INDEX ON " +
+        name_ +
+        " (lower(a));"
+        "CREATE INDEX ON " +
+        name_ + " (b)");
+    auto database = LibpqDatabase::open(repl_).value();
+    const auto table = inspect(*database, settings_);
+    ASSERT_TRUE(table) << table.error().what;
+    const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+        return std::find(all.begin(), all.end(), one) != all.end();
+    };
+    const auto apart = [&](const std::string& indexed) {
+        return keeps_apart(*database, settings_.table, indexed).value();
+    };
+    EXPECT_TRUE(apart("id"));
+    EXPECT_TRUE(apart("pod_name"));
+    for (const char* not_alone : {"url_slug", "a", "b", "lower(b)"}) {
+        EXPECT_FALSE(apart(not_alone)) << not_alone;
+    }
+    EXPECT_TRUE(apart("lower(a)"));
+    sql("ALTER TABLE " + name_ + " ADD CONSTRAINT " + name_ + "_later UNIQUE (b) DEFERRABLE");
+    EXPECT_FALSE(apart("b")) << "it keeps nothing apart before the end of a transaction";
+    EXPECT_TRUE(has(table->required, "must"));
+    EXPECT_FALSE(has(table->required, "filled"));
+    EXPECT_FALSE(has(table->required, "id"));
+    EXPECT_TRUE(has(table->insertable, "pod_name"));
+    EXPECT_TRUE(table->sequences.empty());
+    sql("REVOKE INSERT ON " + name_ + " FROM repl; REVOKE USAGE ON SEQUENCE " + name_ +
+        "_id_seq FROM repl; GRANT INSERT (status) ON " + name_ + " TO repl");
+    const auto less = inspect(*database, settings_);
+    ASSERT_TRUE(less) << less.error().what;
+    EXPECT_EQ(less->insertable, std::vector<std::string>{"status"});
+    EXPECT_TRUE(apart("pod_name"));
+    EXPECT_FALSE(apart("url_slug"));
+    EXPECT_EQ(less->sequences, std::vector<std::string>{"public." + name_ + "_id_seq"});
 }
 
 // What a row means is read by the connector here and by the executor's live look there.

@@ -33,6 +33,26 @@ TEST(PostgresStatements, QuoteNamesAndBindValues) {
                                                                          "running", std::nullopt}));
 }
 
+TEST(PostgresStatements, AnInsertLooksForTheRowOnceMore) {
+    ports::InsertRow insert;
+    insert.table = {"s", "workers"};
+    insert.unique = "\"k8s_pod\"";
+    insert.sets = {{"k8s_pod", "w-1"}, {"note", std::nullopt}};
+    insert.none_of = {{"btrim(k8s_pod)", "w-1"}, {"lower(host)", "w-1"}};
+    insert.key_columns = {"k8s_pod", "other"};
+    const Statement statement = insert_statement(insert);
+    EXPECT_EQ(
+        statement.sql,
+        "INSERT INTO \"s\".\"workers\" (\"k8s_pod\", \"note\") SELECT $1, $2 WHERE NOT EXISTS "
+        "(SELECT FROM \"s\".\"workers\" WHERE (btrim(k8s_pod))::text = $3 OR "
+        "(lower(host))::text = $4) AND (SELECT (btrim(k8s_pod))::text FROM (SELECT "
+        "coalesce($5, (NULL::\"s\".\"workers\").\"k8s_pod\") AS \"k8s_pod\", "
+        "(NULL::\"s\".\"workers\").\"other\" AS \"other\") made) = $6 "
+        "ON CONFLICT (\"k8s_pod\") DO NOTHING");
+    EXPECT_EQ(statement.values, (std::vector<std::optional<std::string>>{"w-1", std::nullopt, "w-1",
+                                                                         "w-1", "w-1", "w-1"}));
+}
+
 TEST(PostgresStatements, QuoteInReplicationCommands) {
     const Statement start = start_wal_statement({"slot", "o'dd\"p", 0x16B374D848});
     EXPECT_EQ(start.sql,

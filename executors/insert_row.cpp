@@ -1,0 +1,146 @@
+#include "executors/insert_row.h"
+
+#include "engine/base/check.h"
+#include "engine/base/guard.h"
+#include "executors/row_write.h"
+
+#include <utility>
+
+namespace trueup::executors {
+namespace {
+
+class InsertRow final : public WriteTarget {
+  public:
+    explicit InsertRow(const TargetAccess& access)
+        : access_(access),
+          source_(access.sources.rows.find(target().source)->second),
+          names_(access.read_set.target_names(source_)) {
+        for (const Assignment& set : action().sets) columns_.push_back(set.column);
+    }
+
+    StepResult read(SteadyTime now) override;
+    StepResult check(Answer answer) override;
+    StepResult write(Millis send_within, SteadyTime now) override;
+    StepResult judge_write(Answer answer) override;
+    StepResult judge_read_back(Answer answer, const std::string& because) override;
+
+  private:
+    const Target& target() const { return access_.command.draft.target; }
+    const Action& action() const { return access_.command.draft.action; }
+    std::string what(std::string_view verb) const {
+        return std::string(verb) + ' ' + source_.table.schema + '.' + source_.table.name + " of " +
+               target().name;
+    }
+    ports::Database& writer() const {
+        return source_.writer == nullptr ? *source_.database : *source_.writer;
+    }
+
+    const TargetAccess access_;
+    const RowSource& source_;
+    std::vector<ports::RowName> names_;  ///< that no row may have
+    std::vector<std::string> columns_;   ///< that are set
+    std::string place_;                  ///< where was looked; asked only if another role writes
+    bool kept_out_ = false;              ///< the statement wrote nothing
+};
+
+StepResult InsertRow::read(SteadyTime now) {
+    if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
+        return StepResult::stopped(std::move(asked));
+    }
+    if (names_.empty()) {
+        return StepResult::ended(OutcomeKind::kFailed,
+                                 "the command does not say of which key there must be no row");
+    }
+    if (source_.unique.empty()) {
+        return StepResult::ended(OutcomeKind::kFailed,
+                                 "the source does not say what keeps two rows of a key apart");
+    }
+    ports::ReadRows request{source_.table, source_.pk_columns, columns_, std::nullopt, {}, {}};
+    request.key_expression = names_.front().expression;
+    request.key = names_.front().value;
+    request.also.assign(names_.begin() + 1, names_.end());
+    request.tell_place = source_.writer != nullptr;
+    return StepResult::asked(
+        access_.calls.read_rows(access_.owner, *source_.database, request, now));
+}
+
+StepResult InsertRow::check(Answer answer) {
+    if (answer.failed) return StepResult::stopped(failure_of(answer, what("SELECT")));
+    if (source_.writer != nullptr) place_ = take_place(answer);
+    const Result<std::vector<Row>> rows = decode_rows(answer, columns_);
+    if (!rows) {
+        return StepResult::ended(OutcomeKind::kFailed, what("SELECT") + ": " + rows.error().what);
+    }
+    if ((*rows).size() == 1 && has_values((*rows).front(), action().sets)) {
+        return StepResult::ended(OutcomeKind::kAlreadyDone,
+                                 "row " + (*rows).front().pk + " has all values already");
+    }
+    if (!(*rows).empty() && TRUEUP_GUARD("target_check")) {
+        return StepResult::ended(OutcomeKind::kRefused, "there is none of the key " +
+                                                            target().name + ": row " +
+                                                            (*rows).front().pk + " has it now");
+    }
+    if (kept_out_) {
+        return StepResult::ended(
+            OutcomeKind::kFailed,
+            what("INSERT") +
+                ": nothing was written, and no row of that key is in sight: the key's "
+                "type spells it otherwise, or the unique index (" +
+                source_.unique + "), row-level security or a trigger keeps it out");
+    }
+    return StepResult::next();
+}
+
+StepResult InsertRow::write(Millis send_within, SteadyTime now) {
+    ports::InsertRow request;
+    request.table = source_.table;
+    request.unique = source_.unique;
+    for (const Assignment& set : action().sets) request.sets.push_back({set.column, set.value});
+    request.none_of = names_;
+    request.key_columns = source_.key_columns;
+    request.send_within = send_within;
+    // As of an update: another role may be logged in to another server.
+    if (source_.writer != nullptr && place_.empty()) {
+        return StepResult::ended(OutcomeKind::kFailed, "the database did not identify itself",
+                                 true);
+    }
+    request.only_at = place_;
+    return StepResult::asked(access_.calls.insert_row(access_.owner, writer(), request, now));
+}
+
+StepResult InsertRow::judge_write(Answer answer) {
+    // 55000: the one that there is may be checked at the end of a transaction only.
+    if (answer.failed && (answer.sqlstate == "42P10" || answer.sqlstate == "55000")) {
+        return StepResult::ended(
+            OutcomeKind::kFailed,
+            what("INSERT") +
+                ": nothing was written: two executors could insert it at once; make a "
+                "unique index, neither partial nor deferrable, over (" +
+                source_.unique + ")");
+    }
+    kept_out_ = !answer.failed && answer.rows == std::vector<ports::SqlRow>{{"0"}};
+    return judge_row_write(answer, what("INSERT"), "insert_row", place_, "inserted");
+}
+
+StepResult InsertRow::judge_read_back(Answer answer, const std::string& because) {
+    if (!answer.failed && source_.writer != nullptr) place_ = take_place(answer);
+    const Result<std::vector<Row>> rows =
+        answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns_);
+    if (!rows) return StepResult::read_back(because);
+    if ((*rows).size() == 1 && has_values((*rows).front(), action().sets)) {
+        return StepResult::ended(OutcomeKind::kDone, "read back: row " + (*rows).front().pk +
+                                                         " has all values, after: " + because);
+    }
+    // There is none, or another one: the whole round tells which.
+    return StepResult::repeat(because);
+}
+
+}  // namespace
+
+std::unique_ptr<WriteTarget> insert_row(const TargetAccess& access) {
+    TRUEUP_CHECK(access.command.draft.action.kind == Action::Kind::kInsertRow);
+    TRUEUP_CHECK(access.sources.rows.count(access.command.draft.target.source) == 1);
+    return std::make_unique<InsertRow>(access);
+}
+
+}  // namespace trueup::executors
