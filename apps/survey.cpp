@@ -290,11 +290,15 @@ class Judge {
                                 source.name, rule, key, type->second));
             }
             if (!asked.index.empty()) {
+                const std::string make =
+                    asked.table.partitioned
+                        ? "a partitioned table cannot, unless its partitions are made by that key"
+                        : fmt::format("CREATE UNIQUE INDEX CONCURRENTLY ON {} ({})", table,
+                                      asked.index);
                 lacks(source, acting,
                       fmt::format("nothing keeps two rows of one key apart, so that {} can insert "
-                                  "none; CREATE UNIQUE INDEX {}ON {} ({})",
-                                  rule, asked.table.partitioned ? "" : "CONCURRENTLY ", table,
-                                  asked.index));
+                                  "none; {}",
+                                  rule, make));
             }
             if (judged_.wrong.size() + judged_.warnings.size() > before) {
                 said_.push_back("insert " + rule);

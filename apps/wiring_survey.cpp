@@ -105,9 +105,11 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
         asked.table = std::move(*table);
         const std::string indexed = settings->correlate.indexed();
         const bool inserts = config.executor(source.name, "insert_row") != nullptr;
-        const Result<bool> apart = inserts
-                                       ? postgres::keeps_apart(**database, settings->table, indexed)
-                                       : Result<bool>(true);
+        auto writer = open_database_writer(config, source);
+        if (!writer) return writer.error();
+        postgres::LibpqDatabase& asks = *writer ? **writer : **database;
+        const Result<bool> apart =
+            inserts ? postgres::keeps_apart(asks, settings->table, indexed) : Result<bool>(true);
         if (!apart) return about(source, apart.error());
         if (!*apart) asked.index = indexed;
     }

@@ -39,7 +39,7 @@ class InsertRow final : public WriteTarget {
     const RowSource& source_;
     std::vector<ports::RowName> names_;  ///< that no row may have
     std::vector<std::string> columns_;   ///< that are set
-    std::string place_;                  ///< where was looked; asked only if another role writes
+    std::string place_;                  ///< where was looked
     bool kept_out_ = false;              ///< the statement wrote nothing
 };
 
@@ -59,14 +59,14 @@ StepResult InsertRow::read(SteadyTime now) {
     request.key_expression = names_.front().expression;
     request.key = names_.front().value;
     request.also.assign(names_.begin() + 1, names_.end());
-    request.tell_place = source_.writer != nullptr;
+    request.tell_place = true;
     return StepResult::asked(
         access_.calls.read_rows(access_.owner, *source_.database, request, now));
 }
 
 StepResult InsertRow::check(Answer answer) {
     if (answer.failed) return StepResult::stopped(failure_of(answer, what("SELECT")));
-    if (source_.writer != nullptr) place_ = take_place(answer);
+    place_ = take_place(answer);
     const Result<std::vector<Row>> rows = decode_rows(answer, columns_);
     if (!rows) {
         return StepResult::ended(OutcomeKind::kFailed, what("SELECT") + ": " + rows.error().what);
@@ -85,8 +85,8 @@ StepResult InsertRow::check(Answer answer) {
             OutcomeKind::kFailed,
             what("INSERT") +
                 ": nothing was written, and no row of that key is in sight: the key's "
-                "type spells it otherwise, or the unique index (" +
-                source_.unique + "), row-level security or a trigger keeps it out");
+                "type spells it otherwise, the unique index (" +
+                source_.unique + ") or a trigger keeps it out, or one came and went");
     }
     return StepResult::next();
 }
@@ -99,8 +99,10 @@ StepResult InsertRow::write(Millis send_within, SteadyTime now) {
     request.none_of = names_;
     request.key_columns = source_.key_columns;
     request.send_within = send_within;
-    // As of an update: another role may be logged in to another server.
-    if (source_.writer != nullptr && place_.empty()) {
+    // An update is bound to the row that was read. Of what is not there nothing tells the server
+    // but its place: another role may be logged in to another one, and so may we, once the
+    // connection was lost after the look.
+    if (place_.empty()) {
         return StepResult::ended(OutcomeKind::kFailed, "the database did not identify itself",
                                  true);
     }
@@ -110,20 +112,38 @@ StepResult InsertRow::write(Millis send_within, SteadyTime now) {
 
 StepResult InsertRow::judge_write(Answer answer) {
     // 55000: the one that there is may be checked at the end of a transaction only.
-    if (answer.failed && (answer.sqlstate == "42P10" || answer.sqlstate == "55000")) {
+    const bool late =
+        answer.sqlstate == "55000" && answer.error.what.find("deferrable") != std::string::npos;
+    if (answer.failed && (answer.sqlstate == "42P10" || late)) {
         return StepResult::ended(
             OutcomeKind::kFailed,
             what("INSERT") +
                 ": nothing was written: two executors could insert it at once; make a "
                 "unique index, neither partial nor deferrable, over (" +
-                source_.unique + ")");
+                source_.unique + "): " + answer.error.what);
+    }
+    const bool shaped = !answer.failed && answer.rows.size() == 1 && !answer.rows[0].empty();
+    if (shaped && answer.rows[0][0] == ports::InsertRow::kOther) {
+        return StepResult::ended(OutcomeKind::kFailed,
+                                 what("INSERT") +
+                                     ": a trigger made it a row of another key; let it "
+                                     "leave the key as it is, and delete that row");
+    }
+    if (shaped && answer.rows[0].size() == 2 && source_.writer == nullptr) {
+        return StepResult::ended(OutcomeKind::kFailed,
+                                 what("INSERT") +
+                                     ": nothing was written: another database answers "
+                                     "than the one that was looked at (" +
+                                     answer.rows[0][1].value_or("unknown") + ", not " + place_ +
+                                     ")",
+                                 true);
     }
     kept_out_ = !answer.failed && answer.rows == std::vector<ports::SqlRow>{{"0"}};
     return judge_row_write(answer, what("INSERT"), "insert_row", place_, "inserted");
 }
 
 StepResult InsertRow::judge_read_back(Answer answer, const std::string& because) {
-    if (!answer.failed && source_.writer != nullptr) place_ = take_place(answer);
+    if (!answer.failed) place_ = take_place(answer);
     const Result<std::vector<Row>> rows =
         answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns_);
     if (!rows) return StepResult::read_back(because);

@@ -4,6 +4,7 @@
 
 #include <libpq-fe.h>
 
+#include <string_view>
 #include <utility>
 
 namespace trueup::connectors::postgres {
@@ -163,6 +164,12 @@ class Write : public SqlCall {
         // PQcmdTuples only reads; its parameter lacks a const.
         const std::string affected = PQcmdTuples(const_cast<PGresult*>(result));
         wrote_nothing_ = asks_place_ = affected == "0" && !only_at_.empty();
+        // Of an INSERT: is the key of the row the one that was meant?
+        const bool told = PQntuples(result) == 1 && PQnfields(result) == 1;
+        if (told && std::string_view(PQgetvalue(result, 0, 0)) == "false") {
+            out.push_back(rows_event(call(), {{ports::InsertRow::kOther}}));
+            return Done{};
+        }
         if (!wrote_nothing_) out.push_back(rows_event(call(), {{affected}}));
         return Done{};
     }

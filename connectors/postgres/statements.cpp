@@ -254,7 +254,9 @@ Statement insert_statement(const ports::InsertRow& request) {
     if (!request.only_at.empty()) {
         statement.sql += " AND " + place_sql() + " = " + bound(statement, request.only_at);
     }
-    statement.sql += " ON CONFLICT (" + request.unique + ") DO NOTHING";
+    statement.sql += " ON CONFLICT (" + request.unique + ") DO NOTHING RETURNING ((" +
+                     request.none_of.front().expression + ")::text IS NOT DISTINCT FROM " +
+                     bound(statement, request.none_of.front().value) + ")::text";
     return statement;
 }
 
@@ -282,7 +284,7 @@ Statement update_statement(const ports::UpdateRow& request) {
 
 Statement deferrable_statement(const ports::Table& table) {
     return {
-        "SELECT quote_ident(q.relname) FROM pg_index i JOIN pg_class q ON q.oid = i.indexrelid "
+        "SELECT q.relname FROM pg_index i JOIN pg_class q ON q.oid = i.indexrelid "
         "JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
         "WHERE n.nspname = $1 AND c.relname = $2 AND i.indisunique AND NOT i.indimmediate",
         {table.schema, table.name}};

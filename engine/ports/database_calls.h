@@ -107,9 +107,12 @@ struct UpdateRow {
 
 /// INSERT INTO table (sets), unless a row has one of the names, or the same in `unique`, or the new
 /// row would not have the first of the names (a uuid is spelled otherwise than it was given).
-/// Answer, `send_within` and `only_at` as of UpdateRow; 42P10 where no unique index over `unique`
-/// alone keeps two apart that are inserted at once, each of which sees no row yet.
+/// Answer, `send_within` and `only_at` as of UpdateRow; 42P10 (55000: a deferrable one) where no
+/// unique index over `unique` alone keeps two apart that are inserted at once, each of which sees
+/// no row yet.
 struct InsertRow {
+    /// Instead of a count: a row was inserted, and a trigger gave it another key.
+    static constexpr const char* kOther = "other";
     Table table;
     std::string unique;  ///< SQL text, as in CREATE INDEX: a quoted column, or `(expression)`
     std::vector<ColumnValue> sets;

@@ -251,6 +251,7 @@ class FakeDatabase final : public ports::Database {
     std::string last_key_expression;
     std::vector<ports::ColumnValue> last_guards;
     ports::InsertRow last_insert;
+    bool other_key = false;  ///< a trigger changes the key of what is inserted
     bool keeps_out = false;  ///< an INSERT writes nothing, as where a trigger says so
     std::size_t effects = 0;
     std::string place = "7/1/graph";
@@ -324,7 +325,8 @@ class FakeDatabase final : public ports::Database {
         if (!request.only_at.empty() && request.only_at != place) {
             return answer(call, {{"0", place}});
         }
-        answer(call, {{carry_out(request) ? "1" : "0"}});
+        const bool done = carry_out(request);
+        answer(call, {{!done ? "0" : other_key ? ports::InsertRow::kOther : "1"}});
     }
     void cancel(ports::CallId) override {}
     void wake() override { ++wakes; }

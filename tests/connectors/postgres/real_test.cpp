@@ -543,6 +543,11 @@ TEST_F(PostgresReal, ARowIsInsertedWhereNoneHasTheKey) {
     database->insert_row(11, insert);
     EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"0"});
     EXPECT_EQ(sql("SELECT count(*) FROM " + name_), "2");
+    // One that means the same name, of which the index knows nothing.
+    sql("UPDATE " + name_ + " SET pod_name = ' w-3' WHERE pod_name = 'w-3'");
+    database->insert_row(12, insert);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"0"});
+    sql("UPDATE " + name_ + " SET pod_name = 'w-3' WHERE pod_name = ' w-3'");
 
     insert.unique = "(" + settings_.correlate.sql() + ")";
     database->insert_row(9, insert);
@@ -606,6 +611,26 @@ TEST_F(PostgresReal, NoRowIsInsertedWhoseKeyWouldBeAnotherOne) {
     EXPECT_EQ(sql("SELECT count(*) FROM " + name_), "0");
 }
 
+// A trigger gave the row another key, and it was told as done.
+TEST_F(PostgresReal, SaysThatATriggerMadeItAnotherRow) {
+    sql("CREATE UNIQUE INDEX ON " + name_ + " (pod_name)");
+    sql("CREATE FUNCTION " + name_ +
+        "_f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "NEW.pod_name := 'x-' || NEW.pod_name; RETURN NEW; END $$; CREATE TRIGGER t BEFORE INSERT "
+        "ON " +
+        name_ + " FOR EACH ROW EXECUTE FUNCTION " + name_ + "_f()");
+    ports::InsertRow insert;
+    insert.table = settings_.table;
+    insert.unique = "pod_name";
+    insert.sets = {{"pod_name", "w-1"}, {"status", "running"}};
+    insert.none_of = {{"pod_name", "w-1"}};
+    insert.key_columns = {"pod_name"};
+    auto database = LibpqDatabase::open(repl_).value();
+    database->insert_row(1, insert);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{ports::InsertRow::kOther});
+    sql("DROP FUNCTION " + name_ + "_f() CASCADE");
+}
+
 TEST_F(PostgresReal, SaysWhatMayBeInsertedAndWhatHasTo) {
     sql("ALTER TABLE " + name_ +
         " ADD COLUMN must text, ADD COLUMN filled text NOT NULL DEFAULT 'x',"
@@ -644,6 +669,9 @@ TEST_F(PostgresReal, SaysWhatMayBeInsertedAndWhatHasTo) {
     EXPECT_TRUE(apart("lower(a)"));
     sql("ALTER TABLE " + name_ + " ADD CONSTRAINT " + name_ + "_later UNIQUE (b) DEFERRABLE");
     EXPECT_FALSE(apart("b")) << "it keeps nothing apart before the end of a transaction";
+    sql("ALTER TABLE " + name_ + " ADD COLUMN c text UNIQUE, ADD CONSTRAINT \"Later_" + name_ +
+        "\" UNIQUE (c) DEFERRABLE");
+    EXPECT_FALSE(apart("c")) << "one of both";
     EXPECT_TRUE(has(table->required, "must"));
     EXPECT_FALSE(has(table->required, "filled"));
     EXPECT_FALSE(has(table->required, "id"));

@@ -48,9 +48,11 @@ TEST(PostgresStatements, AnInsertLooksForTheRowOnceMore) {
         "(lower(host))::text = $4) AND (SELECT (btrim(k8s_pod))::text FROM (SELECT "
         "coalesce($5, (NULL::\"s\".\"workers\").\"k8s_pod\") AS \"k8s_pod\", "
         "(NULL::\"s\".\"workers\").\"other\" AS \"other\") made) = $6 "
-        "ON CONFLICT (\"k8s_pod\") DO NOTHING");
-    EXPECT_EQ(statement.values, (std::vector<std::optional<std::string>>{"w-1", std::nullopt, "w-1",
-                                                                         "w-1", "w-1", "w-1"}));
+        "ON CONFLICT (\"k8s_pod\") DO NOTHING RETURNING ((btrim(k8s_pod))::text IS NOT DISTINCT "
+        "FROM "
+        "$7)::text");
+    EXPECT_EQ(statement.values, (std::vector<std::optional<std::string>>{
+                                    "w-1", std::nullopt, "w-1", "w-1", "w-1", "w-1", "w-1"}));
 }
 
 TEST(PostgresStatements, QuoteInReplicationCommands) {
