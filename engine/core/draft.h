@@ -31,7 +31,8 @@ namespace trueup::core {
 /// Of kAct. Equal arguments give equal drafts.
 CommandDraft draft_of(const Judgement& on, const Decision& decision);
 
-/// Takes it nothing away? Something is made or looked at, or only what was null is filled in.
+/// Takes it nothing away? Something is created or looked at, or only what was null is filled in. An
+/// inserted row counts as taken: it stands where its owner would put his.
 bool harmless(const Decision& decision);
 
 /// The text; nullopt: a value of it is not known. `bound` by role.
