@@ -63,18 +63,17 @@ Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source
 /// The table as whoever writes sees it, who has to reach the very database that is read.
 Result<postgres::TableCheck> as_writer_sees(const Config& config, const SourceConfig& source,
                                             postgres::LibpqDatabase& reader,
+                                            postgres::LibpqDatabase* writer,
                                             const postgres::Settings& settings,
                                             const postgres::TableCheck& read) {
-    auto writer = open_database_writer(config, source);
-    if (!writer) return writer.error();
-    if (!*writer) return read;
+    if (writer == nullptr) return read;
     const std::string who = "executors." + config.executor(source.name)->kind + ": ";
     const auto wrong = [&](const Error& error) {
         return Error{error.next, error.code, who + error.what};
     };
     const auto here = postgres::place_of(reader);
     if (!here) return about(source, here.error());
-    const auto there = postgres::place_of(**writer);
+    const auto there = postgres::place_of(*writer);
     if (!there) return wrong(there.error());
     if (*here != *there) {
         return wrong({Next::kStop, Code::kConfiguration,
@@ -83,7 +82,7 @@ Result<postgres::TableCheck> as_writer_sees(const Config& config, const SourceCo
                           "), as system id, timeline and name; nothing would be written; use a "
                           "connection to the same one"});
     }
-    const auto inspection = postgres::inspect(**writer, settings);
+    const auto inspection = postgres::inspect(*writer, settings);
     if (!inspection) return wrong(inspection.error());
     return *inspection;
 }
@@ -100,13 +99,14 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     Surveyed asked;
     asked.name = source.name;
     if (depth == Depth::kRights) {
-        auto table = as_writer_sees(config, source, **database, *settings, *inspection);
+        auto writer = open_database_writer(config, source);
+        if (!writer) return writer.error();
+        auto table =
+            as_writer_sees(config, source, **database, writer->get(), *settings, *inspection);
         if (!table) return table.error();
         asked.table = std::move(*table);
         const std::string indexed = settings->correlate.indexed();
         const bool inserts = config.executor(source.name, "insert_row") != nullptr;
-        auto writer = open_database_writer(config, source);
-        if (!writer) return writer.error();
         postgres::LibpqDatabase& asks = *writer ? **writer : **database;
         const Result<bool> apart =
             inserts ? postgres::keeps_apart(asks, settings->table, indexed) : Result<bool>(true);

@@ -144,15 +144,7 @@ StepResult InsertRow::judge_write(Answer answer) {
 
 StepResult InsertRow::judge_read_back(Answer answer, const std::string& because) {
     if (!answer.failed) place_ = take_place(answer);
-    const Result<std::vector<Row>> rows =
-        answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns_);
-    if (!rows) return StepResult::read_back(because);
-    if ((*rows).size() == 1 && has_values((*rows).front(), action().sets)) {
-        return StepResult::ended(OutcomeKind::kDone, "read back: row " + (*rows).front().pk +
-                                                         " has all values, after: " + because);
-    }
-    // There is none, or another one: the whole round tells which.
-    return StepResult::repeat(because);
+    return judge_row_read_back(answer, columns_, action().sets, because);
 }
 
 }  // namespace

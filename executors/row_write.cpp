@@ -63,4 +63,17 @@ StepResult judge_row_write(const Answer& answer, const std::string& what, std::s
                              what + ": " + affected + " rows affected; check pk");
 }
 
+StepResult judge_row_read_back(const Answer& answer, const std::vector<std::string>& columns,
+                               const std::vector<Assignment>& sets, const std::string& because) {
+    const Result<std::vector<Row>> rows =
+        answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns);
+    if (!rows) return StepResult::read_back(because);
+    if ((*rows).size() == 1 && has_values((*rows).front(), sets)) {
+        return StepResult::ended(OutcomeKind::kDone,
+                                 "read back: the row has all values, after: " + because);
+    }
+    // It is as it was before, or somebody changed it since: the whole round tells which.
+    return StepResult::repeat(because);
+}
+
 }  // namespace trueup::executors

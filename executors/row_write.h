@@ -24,4 +24,9 @@ std::string take_place(Answer& answer);
 StepResult judge_row_write(const Answer& answer, const std::string& what, std::string_view executor,
                            const std::string& place, std::string_view done);
 
+/// What became of a write that nobody knows the result of, for the reason `because`, by an answer
+/// to ports::ReadRows with these columns and without its place.
+StepResult judge_row_read_back(const Answer& answer, const std::vector<std::string>& columns,
+                               const std::vector<Assignment>& sets, const std::string& because);
+
 }  // namespace trueup::executors

@@ -133,15 +133,7 @@ StepResult UpdateRow::judge_write(Answer answer) {
 
 StepResult UpdateRow::judge_read_back(Answer answer, const std::string& because) {
     if (!answer.failed && source_.writer != nullptr) place_ = take_place(answer);
-    const Result<std::vector<Row>> rows =
-        answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns_);
-    if (!rows) return StepResult::read_back(because);
-    if ((*rows).size() == 1 && has_values((*rows).front(), action().sets)) {
-        return StepResult::ended(OutcomeKind::kDone,
-                                 "read back: the row has all values, after: " + because);
-    }
-    // The row is as it was, or somebody changed it since: the whole round tells which.
-    return StepResult::repeat(because);
+    return judge_row_read_back(answer, columns_, action().sets, because);
 }
 
 }  // namespace

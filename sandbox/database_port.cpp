@@ -269,26 +269,39 @@ Effect DatabasePort::attempt(const ports::UpdateRow& request, const Act& act) {
     return effect;
 }
 
+/// Else the call is answered. `names`: further columns that it is about.
+template <typename Request>
+bool DatabasePort::may_write(CallId call, const Request& request, Millis kept,
+                             std::vector<std::string> names) {
+    if (kept > request.send_within) {
+        fail(call, {}, "not sent in time");
+        return false;
+    }
+    if (!is_our_table(call, request.table)) return false;
+    for (const ports::ColumnValue& one : request.sets) names.push_back(one.column);
+    if (!columns(call, names)) return false;
+    if (request.only_at.empty() || request.only_at == kPlace) return true;
+    rows(call, {{"0", kPlace}});
+    end(call);
+    return false;
+}
+
+void DatabasePort::tell(CallId call, Effect effect, bool lose_reply) {
+    const bool accepted = effect.accepted;
+    realm_->add_effect(std::move(effect));
+    if (lose_reply) return fail(call, {}, "connection lost");
+    rows(call, {{accepted ? "1" : "0"}});
+    end(call);
+}
+
 void DatabasePort::update_row(CallId call, const ports::UpdateRow& request) {
     const SteadyTime asked = Act(*realm_).now();
     on_sql_session(call, Op::kUpdate, [=, this](const Act& act, bool lose_reply) {
         realm_->mutex.assert_held();
-        if (act.now() - asked > request.send_within) return fail(call, {}, "not sent in time");
-        if (!is_our_table(call, request.table)) return;
         std::vector<std::string> names;
         for (const ports::ColumnValue& one : request.guards) names.push_back(one.column);
-        for (const ports::ColumnValue& one : request.sets) names.push_back(one.column);
-        if (!columns(call, names)) return;
-        if (!request.only_at.empty() && request.only_at != kPlace) {
-            rows(call, {{"0", kPlace}});
-            return end(call);
-        }
-        Effect effect = attempt(request, act);
-        const bool accepted = effect.accepted;
-        realm_->add_effect(std::move(effect));
-        if (lose_reply) return fail(call, {}, "connection lost");
-        rows(call, {{accepted ? "1" : "0"}});
-        end(call);
+        if (!may_write(call, request, act.now() - asked, std::move(names))) return;
+        tell(call, attempt(request, act), lose_reply);
     });
 }
 
@@ -297,15 +310,7 @@ void DatabasePort::insert_row(CallId call, const ports::InsertRow& request) {
     const SteadyTime asked = Act(*realm_).now();
     on_sql_session(call, Op::kUpdate, [=, this](const Act& act, bool lose_reply) {
         realm_->mutex.assert_held();
-        if (act.now() - asked > request.send_within) return fail(call, {}, "not sent in time");
-        if (!is_our_table(call, request.table)) return;
-        std::vector<std::string> names;
-        for (const ports::ColumnValue& one : request.sets) names.push_back(one.column);
-        if (!columns(call, names)) return;
-        if (!request.only_at.empty() && request.only_at != kPlace) {
-            rows(call, {{"0", kPlace}});
-            return end(call);
-        }
+        if (!may_write(call, request, act.now() - asked, {})) return;
         Effect effect;
         effect.kind = Effect::Kind::kInsert;
         effect.wall_ms = act.wall_ms();
@@ -326,11 +331,7 @@ void DatabasePort::insert_row(CallId call, const ports::InsertRow& request) {
             effect.accepted = realm_->table.commit({change}, act.database_ms()) == 1;
             if (!effect.accepted) effect.why = "duplicate key";
         }
-        const bool accepted = effect.accepted;
-        realm_->add_effect(std::move(effect));
-        if (lose_reply) return fail(call, {}, "connection lost");
-        rows(call, {{accepted ? "1" : "0"}});
-        end(call);
+        tell(call, std::move(effect), lose_reply);
     });
 }
 

@@ -90,6 +90,11 @@ class DatabasePort final : public ports::Database {
     /// Does the row have one of the names? nullopt: one of them is no expression (call failed).
     std::optional<bool> has_name(ports::CallId call, const std::vector<ports::RowName>& names,
                                  const ports::SqlRow& values) TRUEUP_REQUIRES(realm_->mutex);
+    template <typename Request>
+    bool may_write(ports::CallId call, const Request& request, Millis kept,
+                   std::vector<std::string> names) TRUEUP_REQUIRES(realm_->mutex);
+    /// Keeps what a write did, and answers it.
+    void tell(ports::CallId call, Effect effect, bool lose_reply) TRUEUP_REQUIRES(realm_->mutex);
     Effect attempt(const ports::UpdateRow& request, const Act& act) TRUEUP_REQUIRES(realm_->mutex);
     std::string why_refused(const ports::UpdateRow& request) const TRUEUP_REQUIRES(realm_->mutex);
     void send_copy(ports::CallId call, const ports::CopyTable& request, bool cut)

@@ -301,32 +301,13 @@ class FakeDatabase final : public ports::Database {
     void update_row(ports::CallId call, const ports::UpdateRow& request) override {
         calls.push_back("UPDATE pk=" + request.pk + " xmin=" + request.xmin);
         last_guards = request.guards;
-        if (before_update) before_update();
-        if (std::exchange(update_kept, Millis{0}) > request.send_within) {
-            upset_updates.push_front({});
-        }
-        if (!upset_updates.empty() && upset_updates.front().carried_out) carry_out(request);
-        if (upset(call, upset_updates)) return;
-        if (!request.only_at.empty() && request.only_at != place) {
-            return answer(call, {{"0", place}});
-        }
-        answer(call, {{carry_out(request) ? "1" : "0"}});
+        write(call, request, "1");
     }
     /// As a unique index on the key, and the look in the statement, would have it.
     void insert_row(ports::CallId call, const ports::InsertRow& request) override {
         calls.push_back("INSERT");
         last_insert = request;
-        if (before_update) before_update();
-        if (std::exchange(update_kept, Millis{0}) > request.send_within) {
-            upset_updates.push_front({});
-        }
-        if (!upset_updates.empty() && upset_updates.front().carried_out) carry_out(request);
-        if (upset(call, upset_updates)) return;
-        if (!request.only_at.empty() && request.only_at != place) {
-            return answer(call, {{"0", place}});
-        }
-        const bool done = carry_out(request);
-        answer(call, {{!done ? "0" : other_key ? ports::InsertRow::kOther : "1"}});
+        write(call, request, other_key ? ports::InsertRow::kOther : "1");
     }
     void cancel(ports::CallId) override {}
     void wake() override { ++wakes; }
@@ -343,6 +324,20 @@ class FakeDatabase final : public ports::Database {
     }
 
   private:
+    /// `done` is the answer where it is carried out.
+    template <typename Request>
+    void write(ports::CallId call, const Request& request, const char* done) {
+        if (before_update) before_update();
+        if (std::exchange(update_kept, Millis{0}) > request.send_within) {
+            upset_updates.push_front({});
+        }
+        if (!upset_updates.empty() && upset_updates.front().carried_out) carry_out(request);
+        if (upset(call, upset_updates)) return;
+        if (!request.only_at.empty() && request.only_at != place) {
+            return answer(call, {{"0", place}});
+        }
+        answer(call, {{carry_out(request) ? done : "0"}});
+    }
     static bool has_name(const FakeRow& row, const ports::RowName& name) {
         const auto named_in = world::column_named_in(name.expression);
         const auto key = row.columns.find(named_in.value_or("pod_name"));
