@@ -99,11 +99,12 @@ Reason reason_of(OutcomeKind kind) {
     return Reason::kNone;
 }
 
-/// One executor had given up for now, and another one has done it all the same. Which of the
-/// subject's objects it was is forgotten by now, so every source of them has to show it.
+/// One executor had given up for now, and another one has done it all the same. What it wrote, and
+/// whether that was an object that nobody had seen before, is forgotten by now: every source has to
+/// show it.
 void Outcomes::late_write(Entry& entry, BrokerTime time) {
-    for (const Facet& facet : entry.subject.facets) {
-        remember_write(entry.subject, facet.source, time);
+    for (const PlanRole& role : state_.plan->roles) {
+        for (const SourceId source : role.sources) remember_write(entry.subject, source, time);
     }
     state_.subjects.mark_dirty(entry);
     marks_.mark(entry);
