@@ -109,6 +109,7 @@ void PolicyReader::read_as_of(const Tree& tree, policy::Role& role) {
     at.require("field", "field: ROLE.FIELD");
     at.require("at", "at: NAME");
     const std::string field = at.text("field");
+    role.as_of_field = field;
     role.as_of_at = at.text("at");
     at.finish();
     if (field.empty()) return;

@@ -199,6 +199,18 @@ void StepReader::read_grace_period(const Tree& tree, policy::Step& step, const s
     if (!period || period->count() % 1000 != 0) {
         terms_.flaw(tree.line,
                     fmt::format("{} is '{}'; write whole seconds, as in 30s", path, tree.text));
+    } else if (*period == Millis(0)) {
+        terms_.flaw(
+            tree.line,
+            fmt::format("{} is 0s, with which a pod is killed: its name and its volumes are "
+                        "free while its processes may still run; write 1s or more, or leave "
+                        "it out. Who runs it may kill: rules.RULE.grace_period in trueup.yaml",
+                        path));
+    } else if (*period > std::chrono::hours(24)) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} is '{}'; write at most 24h, or leave it out: then each pod's "
+                                "own terminationGracePeriodSeconds applies",
+                                path, tree.text));
     } else {
         step.grace_period = static_cast<std::uint32_t>(period->count() / 1000);
     }

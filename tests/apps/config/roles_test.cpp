@@ -179,6 +179,18 @@ TEST_F(PolicyFiles, WhatIsWrongWithTheFileIsSaidWithItsOwnLine) {
               "it is longer than 256KiB");
 }
 
+// A mirror whose job had stopped counted as the present: its word `as_of` was read and forgotten.
+TEST_F(PolicyFiles, WhatIsFilledFromElsewhereIsRefused) {
+    std::string text = small();
+    const std::string fields = "fields: {state: text, ";
+    text.replace(text.find(fields), fields.size(),
+                 "as_of: {field: rows.filled, at: mirror}, " + fields + "filled: timestamp, ");
+    write("mine.yaml", text);
+    EXPECT_EQ(flaws_of(of(kMine)),
+              "trueup.yaml:14: policies[0].file needs tables that say as of when they are for its "
+              "role rows, and this release has no source of such; use a policy without");
+}
+
 TEST_F(PolicyFiles, AnotherTextIsAnotherConfiguration) {
     write("mine.yaml", small());
     const Result<Config> before = load(of(kMine));
