@@ -181,6 +181,13 @@ void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const 
                  "with 0s a pod is killed: its name and its volumes are free while its processes "
                  "may still run");
     }
+    const bool changes =
+        std::any_of(text.cases.begin(), text.cases.end(),
+                    [](const policy::Case& each) { return each.takes_away() || each.writes(); });
+    if (changes && usual.grace > Millis(0) && rule.grace == Millis(0)) {
+        loosened("rules", rule.rule + ".grace",
+                 "with 0s it acts on what is wrong for a moment only");
+    }
     if (!by_absence(usual) || rule.create_window > Millis(0)) return;
     loosened("rules", rule.rule + ".create_window",
              "with 0s a pod that is seen before its row, or a row before its pod, is at risk");

@@ -176,11 +176,24 @@ void PolicyReader::read_type(const Tree& tree, policy::Field& field, const std::
 void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
                                      policy::Field& field, const std::string& path) {
     for (const Tree& each : tree.children) read_type_option(each, role, field, path);
-    const bool typed = std::any_of(
-        tree.children.begin(), tree.children.end(),
-        [](const Tree& each) { return each.key == "words" || type_named(each.key).has_value(); });
-    if (!typed) {
+    std::vector<std::string> types;
+    for (const Tree& each : tree.children) {
+        if (type_named(each.key)) types.push_back(each.key);
+    }
+    if (types.empty() && tree.child("words") == nullptr) {
         terms_.flaw(tree.line, fmt::format("{} has no type; write {{text: …}}", path));
+    } else if (types.size() > 1) {
+        terms_.flaw(tree.line, fmt::format("{} is a {} and a {}; leave one of them out", path,
+                                           types[0], types[1]));
+    } else if (tree.child("words") != nullptr && !types.empty() && types[0] != "text") {
+        terms_.flaw(tree.line, fmt::format("{} is a {} and lists words, which are texts; leave one "
+                                           "of them out",
+                                           path, types[0]));
+    }
+    if (!field.zone.empty() && field.type != Type::kDate && field.type != Type::kTimestamp) {
+        terms_.flaw(tree.line, fmt::format("{} has a zone, and is no date and no timestamp; leave "
+                                           "the zone out",
+                                           path));
     }
     if (field.type == Type::kDate && field.zone.empty()) {
         terms_.flaw(

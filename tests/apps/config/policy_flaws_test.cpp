@@ -133,6 +133,16 @@ TEST(ConfigPolicyFlaws, KillingPodsIsAcknowledged) {
     EXPECT_EQ(flaws_of_policy(kills + "    acknowledge: [orphaned_pod.grace_period]\n"), "(sound)");
 }
 
+// A file's `grace: 0s` needs a word; the same in the configuration took a rule's grace in passing.
+TEST(ConfigPolicyFlaws, ActingWithoutAGraceIsAcknowledged) {
+    const std::string hasty = "    rules: {orphaned_pod: {grace: 0s}}\n";
+    EXPECT_EQ(
+        flaws_of_policy(hasty),
+        "trueup.yaml:18: policies[0].rules relaxes orphaned_pod.grace: with 0s it acts on what "
+        "is wrong for a moment only; add acknowledge: [orphaned_pod.grace] if this is intended");
+    EXPECT_EQ(flaws_of_policy(hasty + "    acknowledge: [orphaned_pod.grace]\n"), "(sound)");
+}
+
 // An executor found no pod by the id that the label had, and a row was failed whose pod ran.
 TEST(ConfigPolicyFlaws, NothingActsOnPodsThatALabelNames) {
     const std::string named = with(sound(), "selector: app=wrapper\n",
