@@ -126,8 +126,9 @@ class Oracles final : public Witness, public Allowances {
     /// so before then.
     void judge_duties(const std::function<bool(const std::string&, SteadyTime)>& served);
 
-    /// O23
-    void judge_recurring(const std::vector<Command>& commands);
+    /// O23. `known`: when its journal knew that a command was done.
+    void judge_recurring(const std::vector<Command>& commands,
+                         const std::map<CommandId, BrokerTime>& known);
 
   private:
     using Lists = std::array<std::uint64_t, 2>;  ///< of pods, of rows: how many there were

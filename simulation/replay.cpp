@@ -21,8 +21,10 @@ constexpr auto kOutcomes = static_cast<std::size_t>(Topic::kOutcomes);
 void note_done(const JournalView& record, Offset told, Replayed& made) {
     for (const ItemView& item : record.items) {
         const auto* outcome = std::get_if<Outcome>(&item.body);
-        const bool news = outcome != nullptr && item.offset > told;
-        if (!news || outcome->kind != OutcomeKind::kDone) continue;
+        if (outcome == nullptr || item.offset <= told) continue;
+        const bool done =
+            outcome->kind == OutcomeKind::kDone || outcome->kind == OutcomeKind::kAlreadyDone;
+        if (!done) continue;
         made.done.emplace(outcome->command_id, record.append_time);
     }
 }

@@ -917,6 +917,8 @@ TEST_F(OraclesTest, LoopIsNotWhatIsTriedAgainAfterEverythingWasListed) {
 
 TEST_F(OraclesTest, RecurringIsTheThirdTimeUnlessSomebodyApprovedIt) {
     std::vector<Command> all;
+    std::map<CommandId, BrokerTime> known;
+    BrokerTime told{Millis{60'000}};
     const auto order = [&](const std::string& name, OutcomeKind kind) {
         ++calls_;
         Command made = command("uid-" + std::to_string(calls_), calls_);
@@ -925,6 +927,7 @@ TEST_F(OraclesTest, RecurringIsTheThirdTimeUnlessSomebodyApprovedIt) {
         made.not_after = BrokerTime(Millis{60'000});
         give_as(made, kind);
         all.push_back(made);
+        known.emplace(made.id, told);
         scheduler_.run_until(scheduler_.since() + Millis{10'000});
     };
     const auto approve = [&] {
@@ -935,14 +938,19 @@ TEST_F(OraclesTest, RecurringIsTheThirdTimeUnlessSomebodyApprovedIt) {
     };
     for (int i = 0; i < 2; ++i) order("twice", OutcomeKind::kDone);
     for (int i = 0; i < 3; ++i) order("refused", OutcomeKind::kRefused);
+    // Symptom: `simulate --plan fights --seed 30000797` failed: the broker's clock leapt between a
+    // deletion and its outcome, so that what was given up counted as done.
+    told = BrokerTime(Millis{62'000});
+    for (int i = 0; i < 3; ++i) order("given up", OutcomeKind::kDone);
+    told = BrokerTime(Millis{60'000});
     for (int i = 0; i < 3; ++i) {
         if (i == 2) approve();
         order("approved", OutcomeKind::kAlreadyDone);
     }
-    oracles_.judge_recurring(all);
+    oracles_.judge_recurring(all, known);
     EXPECT_EQ(violated(), Names{});
     order("approved", OutcomeKind::kDone);
-    oracles_.judge_recurring(all);
+    oracles_.judge_recurring(all, known);
     EXPECT_EQ(violated(), Names{"recurring"}) << "that was for one round";
 }
 
