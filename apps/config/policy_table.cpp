@@ -29,13 +29,18 @@ class Table {
     std::string run() {
         text_ = fmt::format("policy    {}: {}\n", policy_.name,
                             policy_.subject.empty() ? "the subject is not named" : policy_.subject);
+        if (policy_.stale_after != policy::Policy{}.stale_after) {
+            text_ += fmt::format("  stale       a source that was silent for {}\n",
+                                 duration_text(policy_.stale_after));
+        }
         for (const policy::Role& role : policy_.roles) add(role);
         for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
         for (const policy::Count& count : policy_.counts) add(count);
         if (policy_.ledger) add(*policy_.ledger);
         for (const auto& [request, owner] : policy_.requests) {
-            text_ += fmt::format("request   {}: by whom {}.{} names, and by operators\n", request,
-                                 owner.role, owner.field);
+            text_ +=
+                fmt::format("request   {}: by {}operators\n", request,
+                            owner.field.empty() ? "" : "whom " + of(owner) + " names, and by ");
         }
         for (const policy::Rule& rule : policy_.rules) add(rule);
         for (const Overlap& overlap : overlaps(policy_)) add(overlap);
@@ -61,7 +66,7 @@ class Table {
     std::string of(const policy::Test& test, const policy::Role& role) const {
         const std::string is = test.negated ? "is not" : "is";
         const std::string first = test.values.empty() ? "" : test.values.front();
-        const std::string other = test.other.role + '.' + test.other.field;
+        const std::string other = of(test.other);
         const std::string no = test.negated ? "not " : "";
         switch (test.op) {
             case Op::kIn:
@@ -115,13 +120,17 @@ class Table {
                            : pattern.quantifier == Quantifier::kSome ? "some"
                                                                      : "one too many";
         if (!pattern.condition.always()) text += " with " + of(pattern.condition, role);
+        std::vector<std::string> kept;
+        for (const policy::Ranking& best : pattern.keep) {
+            kept.push_back(best.latest.empty() ? of(best.condition, role)
+                                               : "the latest " + best.latest);
+        }
+        if (!kept.empty()) text += "; kept is, in this order: " + joined(kept, "; then ");
         if (!pattern.named_literal.empty()) text += ", named '" + pattern.named_literal + "'";
         if (!pattern.named.field.empty()) {
-            text += fmt::format(", named by {}.{}", pattern.named.role, pattern.named.field);
+            text += ", named by " + of(pattern.named);
         }
-        if (!pattern.in.field.empty()) {
-            text += fmt::format(", in {}.{}", pattern.in.role, pattern.in.field);
-        }
+        if (!pattern.in.field.empty()) text += ", in " + of(pattern.in);
         return text;
     }
 
@@ -133,7 +142,7 @@ class Table {
                     made += piece.literal;
                     break;
                 case policy::Piece::Kind::kField:
-                    made += '{' + piece.field.role + '.' + piece.field.field + '}';
+                    made += '{' + of(piece.field) + '}';
                     break;
                 case policy::Piece::Kind::kSubject:
                     made += "{subject}";
@@ -146,6 +155,22 @@ class Table {
         return made;
     }
 
+    static std::string of(const policy::FieldRef& field) {
+        return field.role + (field.field.empty() ? "" : '.' + field.field);
+    }
+
+    std::string of(const policy::Template& object) const {
+        using Kind = policy::Template::Kind;
+        if (object.kind == Kind::kNull) return "null";
+        if (object.kind == Kind::kText) return "'" + of(object.text) + "'";
+        const bool map = object.kind == Kind::kMap;
+        std::vector<std::string> parts;
+        for (const policy::Template& part : object.parts) {
+            parts.push_back((map ? part.key + ": " : "") + of(part));
+        }
+        return (map ? '{' : '[') + joined(parts, ", ") + (map ? '}' : ']');
+    }
+
     std::string of(const policy::Step& step) const {
         if (step.verb == policy::Verb::kReport) return "report";
         std::string text = fmt::format("{} {}", policy::name_of(step.verb), step.role);
@@ -156,7 +181,11 @@ class Table {
             sets.push_back(set.field + " = " + (set.value ? "'" + of(*set.value) + "'" : "null"));
         }
         if (!sets.empty()) text += ": " + joined(sets, ", ");
+        if (step.object) text += ", as " + of(*step.object);
         if (!step.from.empty()) text += ", made by " + step.from;
+        std::vector<std::string> read;
+        for (const policy::FieldRef& field : step.reads) read.push_back(of(field));
+        if (!read.empty()) text += ", made from " + joined(read, ", ");
         if (step.grace_period) text += fmt::format(", grace period {}s", *step.grace_period);
         if (!step.propagation.empty() && step.propagation != "background") {
             text += ", propagation " + step.propagation;
@@ -171,6 +200,10 @@ class Table {
         if (role.optional) notes.emplace_back("optional");
         if (role.reference) notes.emplace_back("looked up by name");
         if (!role.scope.empty()) notes.push_back("a source for each " + role.scope);
+        if (!role.as_of_field.empty()) {
+            notes.push_back(fmt::format("as of {} of {}", of(role.as_of), role.as_of_at));
+        }
+        if (!role.also.empty()) notes.push_back("also known by " + enumerate(role.also));
         text_ +=
             fmt::format("role      {}: {}, by {}{}{}\n", role.name, name_of(role.kind),
                         policy::key_text(role.key), notes.empty() ? "" : "; ", joined(notes, "; "));
@@ -194,10 +227,11 @@ class Table {
     void add(const policy::Ledger& ledger) {
         const policy::Role& role = *policy::find_role(policy_, ledger.objects);
         text_ += fmt::format(
-            "ledger    how {} of {}{} ended: failed where {}{}, succeeded where {}\n",
-            ledger.objects, ledger.of.role, ledger.of.field.empty() ? "" : "." + ledger.of.field,
-            of(ledger.failed, role), ledger.gone_failed ? " or gone" : "",
-            of(ledger.succeeded, role));
+            "ledger    how {} of {} ended: failed where {}{}, succeeded where {}{}{}\n",
+            ledger.objects, of(ledger.of), of(ledger.failed, role),
+            ledger.gone_failed ? " or gone" : "", of(ledger.succeeded, role),
+            ledger.belongs.always() ? "" : "; only where " + of(ledger.belongs, role),
+            ledger.known.field.empty() ? "" : "; and what " + of(ledger.known) + " lists");
     }
 
     void add(const policy::NamedCondition& condition) {
@@ -234,8 +268,10 @@ class Table {
             const policy::Role& role = *policy::find_role(policy_, count.role);
             any.push_back(count.role + ' ' + of(count.objects, role));
         }
-        text_ += fmt::format("count     {}: {}{}\n", count.name, joined(any, "; or "),
-                             count.by.empty() ? "" : ", by " + count.by);
+        text_ +=
+            fmt::format("count     {}: {}{}{}\n", count.name, joined(any, "; or "),
+                        count.by.empty() ? "" : ", by " + count.by,
+                        count.reason.empty() ? "" : "; what waits for it says " + count.reason);
     }
 
     void add(const policy::Rule& rule) {
@@ -250,6 +286,8 @@ class Table {
                 fmt::format("the other side is known to be complete up to {} after {}",
                             duration_text(rule.create_window),
                             rule.since_first_seen ? "it was first seen" : "its last change"));
+        } else if (rule.since_first_seen) {
+            waits.emplace_back("the other side was heard of since it was first seen");
         }
         if (!rule.requested.empty()) waits.push_back("a request to " + rule.requested);
         if (!rule.backoff.empty()) {
@@ -272,10 +310,10 @@ class Table {
         }
         if (found.past) {
             const auto* field = std::get_if<policy::FieldRef>(&found.past->length);
-            text_ += fmt::format(
-                "  past        {}.{} + {}\n", found.past->from.role, found.past->from.field,
-                field != nullptr ? field->role + '.' + field->field
-                                 : duration_text(std::get<Millis>(found.past->length)));
+            text_ +=
+                fmt::format("  past        {} + {}\n", of(found.past->from),
+                            field != nullptr ? of(*field)
+                                             : duration_text(std::get<Millis>(found.past->length)));
         }
         std::vector<std::string> steps;
         for (const policy::Step& step : found.steps) steps.push_back(of(step));
