@@ -137,8 +137,10 @@ std::string unselected(const PolicyConfig& policy, const RuleSettings& rule,
 std::string lost_for_good(const PolicyConfig& policy, std::string_view rule, const Config& config) {
     for (const SourceConfig* source : deleted_by(policy, rule, config)) {
         const std::string& plural = source->kubernetes()->resource.plural;
-        for (const char* each : {"namespaces", "persistentvolumeclaims", "persistentvolumes",
-                                 "customresourcedefinitions", "volumesnapshots", "secrets"}) {
+        if (source->kubernetes()->irreversible) return plural;
+        for (const char* each :
+             {"namespaces", "persistentvolumeclaims", "persistentvolumes",
+              "customresourcedefinitions", "volumesnapshots", "secrets", "kafkatopics"}) {
             if (plural == each) return plural;
         }
     }
@@ -163,7 +165,9 @@ using Loosened =
 void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const policy::Rule& text,
                      const PolicyConfig& policy, const Config& config, const Loosened& loosened) {
     const std::string what = lost_for_good(policy, rule.rule, config);
-    if (rule.mode == Mode::kEnforce && !what.empty()) {
+    const bool known =
+        std::binary_search(text.acknowledge.begin(), text.acknowledge.end(), policy::kIrreversible);
+    if (rule.mode == Mode::kEnforce && !what.empty() && !known) {
         loosened("rules", rule.rule + ".irreversible",
                  fmt::format("what is in {} does not come back; mode: approve asks somebody each "
                              "time",

@@ -123,6 +123,7 @@ Json json_of(const KubernetesSource& source) {
     add_fields(json, source.fields, source.known);
     json["veto_label"] = source.veto_label;
     if (!source.key_label.empty()) json["key_label"] = source.key_label;
+    if (source.irreversible) json["irreversible"] = true;
     return json;
 }
 

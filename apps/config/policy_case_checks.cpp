@@ -132,13 +132,6 @@ void PolicyChecks::check_steps(const policy::Case& found) {
                     policy::name_of(step.verb), step.role, policy::key_text(target.key),
                     step.role));
         }
-        const bool rows = target.kind == policy::Kind::kRow || target.kind == policy::Kind::kEc2;
-        if (step.verb == Verb::kDelete && rows && !acknowledged("irreversible")) {
-            warn(
-                fmt::format("what it deletes from {} does not come back; it asks for an approval "
-                            "each time unless the rule says acknowledge: [irreversible]",
-                            step.role));
-        }
     }
 }
 

@@ -45,6 +45,7 @@ void PolicyChecks::run() {
     check_cycles();
     check_overlaps();
     check_duplicates_told();
+    check_used();
 }
 
 void PolicyChecks::check_role(const policy::Role& role) {
@@ -105,6 +106,39 @@ void PolicyChecks::check_acknowledged() {
         if (std::find(codes().begin(), codes().end(), code) == codes().end()) {
             refuse(fmt::format("acknowledge: '{}' is not a known code; {}", code,
                                did_you_mean(code, codes())));
+        }
+    }
+}
+
+/// Codes that no check of a text asks for: those of the engine, the configuration and the stories.
+void PolicyChecks::use_what_others_ask() {
+    bool acts = false;
+    bool deletes = false;
+    for (const policy::Case& found : rule_->cases) {
+        acts = acts || found.acts();
+        for (const policy::Step& step : found.steps) {
+            const bool other =
+                step.verb == Verb::kDelete && role(step.role).kind != policy::Kind::kPod;
+            deletes = deletes || other;
+        }
+    }
+    if (acts) used_.emplace(rule_->name, "no_story");
+    if (acts && rule_->backoff.empty() && rule_->requested.empty()) {
+        used_.emplace(rule_->name, policy::kMayRecur);
+    }
+    if (deletes) used_.emplace(rule_->name, policy::kIrreversible);
+}
+
+/// What acknowledges nothing today would be silent about what it comes to mean tomorrow.
+void PolicyChecks::check_used() {
+    if (problems_.count() > 0) return;  // not all was asked
+    for (const policy::Rule& rule : policy_.rules) {
+        rule_ = &rule;
+        index_ = 0;
+        use_what_others_ask();
+        for (const std::string& code : rule.acknowledge) {
+            if (used_.contains({rule.name, code})) continue;
+            warn(fmt::format("acknowledge: nothing here asks for {}; leave it out", code));
         }
     }
 }
@@ -202,10 +236,12 @@ void PolicyChecks::check_overlaps() {
         rule_ = &policy_.rules[overlap.rule];
         index_ = overlap.index;
         const policy::Rule& second = policy_.rules[overlap.other];
+        if (overlap.role.empty()) continue;
+        const std::string& other = second.name;
+        used_.emplace(other, "overlap");
         const bool there = std::binary_search(second.acknowledge.begin(), second.acknowledge.end(),
                                               std::string("overlap"));
-        if (overlap.role.empty() || acknowledged("overlap") || there) continue;
-        const std::string& other = second.name;
+        if (acknowledged("overlap") || there) continue;
         warn(
             fmt::format("{} may be found of the same subject, and each changes {} in its own way: "
                         "the first command wins (overlap); let one of them exclude what the other "

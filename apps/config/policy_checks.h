@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,7 +41,9 @@ class PolicyChecks {
         if (rule_->cases.size() == 1) return rule_->name;
         return fmt::format("{}, case {}", rule_->name, index_ + 1);
     }
+    /// Asked last, of what would be said otherwise: what nobody asks for acknowledges nothing.
     bool acknowledged(std::string_view code) {
+        used_.emplace(rule_->name, code);
         return std::binary_search(rule_->acknowledge.begin(), rule_->acknowledge.end(), code);
     }
     void refuse(std::string sentence) {
@@ -59,6 +62,8 @@ class PolicyChecks {
     int depth(const policy::Condition& condition, int limit) const;
     void check_rule(const policy::Rule& rule);
     void check_acknowledged();
+    void use_what_others_ask();
+    void check_used();
     void check_case(const policy::Case& found);
     void check_bound(const policy::Case& found);
     void check_order(const policy::Case& found);
@@ -82,7 +87,8 @@ class PolicyChecks {
     Problems& warnings_;
     const policy::Rule* rule_ = nullptr;
     std::size_t index_ = 0;
-    bool all_compared_ = true;  ///< rules with each other
+    std::set<std::pair<std::string, std::string>> used_;  ///< rules, and codes that they need
+    bool all_compared_ = true;                            ///< rules with each other
 };
 
 }  // namespace trueup::config

@@ -1,9 +1,11 @@
 // What rules of a policy file share: conditions, counts, the ledger and requests.
 #include "apps/config/policy_reader.h"
 #include "apps/config/words.h"
+#include "engine/base/suggest.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace trueup::config {
@@ -53,6 +55,10 @@ void PolicyReader::read_line(const Tree& tree, policy::NamedCondition& made,
     using Then = policy::NamedCondition::Line::Then;
     at.require("then", "then: true");
     const std::string then = at.text("then");
+    static const std::vector<std::string> kThen{"true", "false", "transition"};
+    if (!then.empty() && std::find(kThen.begin(), kThen.end(), then) == kThen.end()) {
+        at.problem("then", fmt::format("is '{}'; {}", then, did_you_mean(then, kThen)));
+    }
     line.then = then == "true" ? Then::kTrue : then == "false" ? Then::kFalse : Then::kUnknown;
     if (line.then == Then::kUnknown) line.because = then;
     const Tree* when = at.take_tree("if");

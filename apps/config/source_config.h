@@ -44,7 +44,8 @@ struct KubernetesSource : ClusterLogin {
     Fields fields;                    ///< how, where not as it is; by published name
     std::vector<std::string> known;   ///< fields that look secret and are published (`acknowledge`)
     std::string veto_label = "trueup.io/hold";
-    std::string key_label;  ///< empty: the object's name is its key
+    std::string key_label;      ///< empty: the object's name is its key
+    bool irreversible = false;  ///< what is deleted from it does not come back
 };
 
 /// Where the connection string of a database is.

@@ -154,6 +154,7 @@ KubernetesSource read_kubernetes(Section section, const std::string& folder) {
                         "is empty; write the label or annotation that protects an object, as "
                         "in trueup.io/hold");
     }
+    source.irreversible = section.flag("irreversible", false);
     section.finish();
     return source;
 }

@@ -18,6 +18,8 @@ namespace trueup::policy {
 
 /// As a rule acknowledges it: that it may be done with one thing again and again within a day.
 inline constexpr std::string_view kMayRecur = "recurring";
+/// Likewise: that what it deletes does not come back.
+inline constexpr std::string_view kIrreversible = "irreversible";
 
 /// A moment that the clock of the role's source must have passed: `from` and a length behind it.
 struct Deadline {

@@ -50,7 +50,7 @@ const std::map<std::string, std::string>& harmless() {
         {"surplus_without_worth", "which one is reported is left to chance"},
         {"undone_by_another", "no engine of this build creates a pod, so that one of both is off"},
         {"updates_what_it_deletes", "it is told as done, and nothing is written"},
-        {"warns_irreversible", "no engine of this build deletes a row"},
+        {"warns_acknowledged_nothing", "a word that means nothing does nothing"},
         {"warns_list_scan", "it costs the API server more"},
         {"warns_null_skipped", "it says less than its author thinks, and does no more"},
         {"warns_several_silences", "it does nothing"},

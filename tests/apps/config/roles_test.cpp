@@ -492,6 +492,34 @@ TEST_F(PolicyFiles, WhatDoesNotComeBackAndWhatNobodySelectedIsAcknowledged) {
     EXPECT_EQ(flaws_of(careful), "(sound)");
 }
 
+// Symptom: a rule said acknowledge: [irreversible], as the manual asked, and was refused all the
+// same; and nobody could say so of a resource of his own.
+TEST_F(PolicyFiles, WhatDoesNotComeBackIsAcknowledgedByItsRuleToo) {
+    const std::string boxes =
+        with(of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"),
+                "{delete_object: {sources: [workers]}}"),
+             "      kubeconfig: kube.yaml\n",
+             "      kubeconfig: kube.yaml\n      resource: lab.example/v1/boxes\n"
+             "      irreversible: true\n");
+    const auto stray = [&](const std::string& known) {
+        write("mine.yaml", with(with(small("", "do: {delete: pods}"), "{kind: pod, key: name}",
+                                     "{kind: object, key: name}"),
+                                "[open_words]", known));
+    };
+    stray("[]");
+    EXPECT_EQ(flaws_of(boxes),
+              "trueup.yaml:18: policies[0].rules relaxes stray.irreversible: what is in boxes does "
+              "not come back; mode: approve asks somebody each time; add acknowledge: "
+              "[stray.irreversible] if this is intended");
+    EXPECT_EQ(flaws_of(with(boxes, "irreversible: true", "irreversible: false")), "(sound)");
+    const std::string topics = with(boxes, "lab.example/v1/boxes\n      irreversible: true\n",
+                                    "kafka.strimzi.io/v1beta2/kafkatopics\n");
+    EXPECT_NE(flaws_of(topics).find("what is in kafkatopics"), std::string::npos);
+    stray("[irreversible]");
+    EXPECT_EQ(flaws_of(boxes), "(sound)");
+    EXPECT_EQ(flaws_of(topics), "(sound)");
+}
+
 // Symptom: volumes of a fifth of all subjects could go within five minutes, by a default.
 TEST_F(PolicyFiles, WhatDoesNotComeBackGoesOneByOneUnlessABudgetIsWritten) {
     write("mine.yaml", with(small("", "do: {delete: pods}"), "{kind: pod, key: name}",

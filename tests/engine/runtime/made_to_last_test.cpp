@@ -128,18 +128,30 @@ class MadeToLast : public ::testing::Test {
         EXPECT_EQ(open_under(change), before);
     }
 
+    /// The same of what came with one build and left with the next one.
+    void comes_and_leaves(const Change& change) {
+        const std::multiset<std::string> before = open_under({});
+        const std::unique_ptr<Left> left = read();
+        EXPECT_TRUE(left->log.truncate(kJournal, left->tail).ok());
+        EXPECT_EQ(open_under(change, *left), before);
+        EXPECT_EQ(open_under({}, *left), before);
+    }
+
     /// Subject and rule of each open finding, but those of rules that are called `more`.
     std::multiset<std::string> open_under(const Change& change) {
         const std::unique_ptr<Left> left = read();
         // What is in the rows is nowhere else any more.
         EXPECT_TRUE(left->log.truncate(kJournal, left->tail).ok());
+        return open_under(change, *left);
+    }
+    std::multiset<std::string> open_under(const Change& change, Left& left) {
         ShardSettings settings = fixture_.settings;
         if (change) {
             policy::Policy text = *settings.policy.text;
             change(settings.policy, text);
             settings.policy.text = std::move(text);
         }
-        auto shard = Shard::open(settings, left->log, left->store, fixture_.clock);
+        auto shard = Shard::open(settings, left.log, left.store, fixture_.clock);
         EXPECT_TRUE(shard.ok()) << shard.error().what;
         if (!shard) return {};
         for (int i = 0; i < 20; ++i) EXPECT_TRUE((*shard)->step().ok());
@@ -195,14 +207,45 @@ TEST_F(MadeToLast, ARoleMoreOrLess_C10) {
     goes_on(take_from_front);
 }
 
-TEST_F(MadeToLast, ASourceMoreAndItsTopic_C10) {
-    goes_on([](Settings& settings, policy::Policy&) {
+TEST_F(MadeToLast, ASourceAndItsTopicMoreOrLess_C10) {
+    const Change more = [](Settings& settings, policy::Policy&) {
         SourceSettings source;
         source.name = "machines";
         source.topic = Topic::kChangesEc2;
         source.role = 0;
         settings.sources.push_back(source);
+    };
+    goes_on(more);
+    comes_and_leaves(more);
+}
+
+TEST_F(MadeToLast, AnActionMoreOrLess_C10) {
+    goes_on([](Settings& settings, policy::Policy& text) {
+        policy::Rule rule = text.rules.front();
+        rule.name = "more";
+        rule.cases.front().ask_while.clear();
+        rule.cases.front().steps.assign(1, policy::Step{});
+        rule.cases.front().steps.front().verb = policy::Verb::kVerify;
+        rule.cases.front().steps.front().role = rule.cases.front().when.front().role;
+        text.rules.push_back(rule);
+        settings.rules.push_back({"more", Mode::kObserve});
     });
+    // Nothing is deleted by it any more: what was found is found still.
+    goes_on([](Settings&, policy::Policy& text) {
+        for (policy::Rule& rule : text.rules) {
+            for (policy::Case& each : rule.cases) {
+                const bool deletes = std::any_of(
+                    each.steps.begin(), each.steps.end(),
+                    [](const policy::Step& step) { return step.verb == policy::Verb::kDelete; });
+                if (deletes) each.steps.assign(1, policy::Step{});
+            }
+        }
+    });
+}
+
+TEST_F(MadeToLast, AReasonMoreOrLess_C10) {
+    goes_on([](Settings&, policy::Policy& text) { text.counts.front().reason = "more"; });
+    goes_on([](Settings&, policy::Policy& text) { text.counts.front().reason.clear(); });
 }
 
 }  // namespace
