@@ -91,6 +91,7 @@ class Run {
     /// What rules mean that some policy had; none: they are none any more.
     std::map<std::string, Hash128> means_;
     std::map<CommandId, BrokerTime> done_;  ///< commands, by when their journal knew it
+    std::map<CommandId, BrokerTime> over_;  ///< likewise, also those that were found done
 };
 
 }  // namespace trueup::simulation

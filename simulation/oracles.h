@@ -126,7 +126,7 @@ class Oracles final : public Witness, public Allowances {
     /// so before then.
     void judge_duties(const std::function<bool(const std::string&, SteadyTime)>& served);
 
-    /// O23. `known`: when its journal knew that a command was done.
+    /// O23. `known`: when its journal knew that a command was done, or found done.
     void judge_recurring(const std::vector<Command>& commands,
                          const std::map<CommandId, BrokerTime>& known);
 

@@ -22,10 +22,11 @@ void note_done(const JournalView& record, Offset told, Replayed& made) {
     for (const ItemView& item : record.items) {
         const auto* outcome = std::get_if<Outcome>(&item.body);
         if (outcome == nullptr || item.offset <= told) continue;
-        const bool done =
-            outcome->kind == OutcomeKind::kDone || outcome->kind == OutcomeKind::kAlreadyDone;
-        if (!done) continue;
-        made.done.emplace(outcome->command_id, record.append_time);
+        const bool done = outcome->kind == OutcomeKind::kDone;
+        if (done) made.done.emplace(outcome->command_id, record.append_time);
+        if (done || outcome->kind == OutcomeKind::kAlreadyDone) {
+            made.over.emplace(outcome->command_id, record.append_time);
+        }
     }
 }
 

@@ -62,7 +62,7 @@ void Run::judge_rest() {
     // What a server says that is behind may be older than our own write, and a version that was
     // given twice may be of before it.
     if (!oracles_.proofs_may_lie) oracles_.judge_own_writes(all, done_);
-    if (oracles_.law == nullptr && !oracles_.tail_lost) oracles_.judge_recurring(all, done_);
+    if (oracles_.law == nullptr && !oracles_.tail_lost) oracles_.judge_recurring(all, over_);
     if (oracles_.tail_lost) return;  // nobody knows what was spent there, and engines give up
     oracles_.judge_budget(all, budget, stage_.served);
     oracles_.plain().judge_refused(around_.refusals, around_.refused);
@@ -95,6 +95,7 @@ void Run::judge_replays() {
             replay(PartitionNumber(shard), broker_, images, oracles_, scheduler_.steady_now());
         believed.merge(made.believed);
         done_.merge(made.done);
+        over_.merge(made.over);
     }
     oracles_.plain().judge_projection(believed);
 }
