@@ -2,6 +2,7 @@
 // the same on every machine. Free functions without state: thread-safe.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,15 @@ Hash128 combine(const Hash128& first, const Hash128& second);
 
 /// 32 lower-case hex digits.
 std::string to_hex(const Hash128& hash);
+/// The same, for what copies them anyway.
+class Hex {
+  public:
+    explicit Hex(const Hash128& hash);
+    std::string_view text() const { return {digits_.data(), digits_.size()}; }
+
+  private:
+    std::array<char, 32> digits_;
+};
 /// The inverse of to_hex; nothing else is accepted.
 std::optional<Hash128> hash_from_hex(std::string_view hex);
 

@@ -14,6 +14,7 @@ namespace trueup::codec {
 namespace {
 
 constexpr std::string_view kProtobuf = "application/protobuf";
+constexpr std::size_t kIdRoom = 64;  // of a finding's: 32 digits, an offset and an index
 
 Headers headers(std::string_view id, std::string_view source, std::string_view type,
                 std::string_view subject) {
@@ -24,8 +25,11 @@ Headers headers(std::string_view id, std::string_view source, std::string_view t
 }  // namespace
 
 Headers headers_for(const FindingEdge& edge, FindingHeaders which) {
-    const std::string id = to_hex(edge.id) + "." + std::to_string(edge.offset.value()) + "." +
-                           std::to_string(edge.index);
+    std::string id;
+    id.reserve(kIdRoom);
+    id += Hex(edge.id.value()).text();
+    (id += '.') += std::to_string(edge.offset.value());
+    (id += '.') += std::to_string(edge.index);
     if (which == FindingHeaders::kId) return {{"ce_id", id}, {"content-type", kProtobuf}};
     Headers out = headers(
         id,

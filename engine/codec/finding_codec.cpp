@@ -62,7 +62,7 @@ std::string encode_finding(const FindingEdge& edge) {
     const std::size_t evidence = edge.evidence.size() * kMaxVarint;
     std::string bytes(text + evidence + kFields * (kMaxTag + kMaxVarint) + kMaxPosition, '\0');
     WireWriter out(bytes.data());
-    out.text(kId, to_hex(edge.id));
+    out.text(kId, Hex(edge.id.value()).text());
     out.text(kPolicy, edge.policy);
     out.text(kRule, edge.rule);
     out.text(kSubject, edge.subject);
@@ -70,14 +70,14 @@ std::string encode_finding(const FindingEdge& edge) {
     out.number(kState, bits(edge.state));
     if (edge.reason != Reason::kNone) out.number(kReason, bits(edge.reason));
     put_part<kMaxPosition>(out, kPosition, [&](WireWriter& position) {
-        position.text(kJournalId, to_hex(edge.journal_id));
+        position.text(kJournalId, Hex(edge.journal_id.value()).text());
         position.number(kShard, bits(edge.shard.value()));
         position.number(kOffset, bits(edge.offset.value()));
         position.number(kIndex, edge.index);
     });
     out.number(kSince, bits(to_millis(edge.since)));
     out.number(kAppendTime, bits(to_millis(edge.append_time)));
-    if (edge.command_id) out.text(kCommandId, to_hex(*edge.command_id));
+    if (edge.command_id) out.text(kCommandId, Hex(edge.command_id->value()).text());
     if (!edge.sentence.empty()) out.text(kSentence, edge.sentence);
     if (!edge.evidence.empty()) {
         std::string packed(evidence, '\0');

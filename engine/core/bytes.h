@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,31 +30,44 @@ namespace trueup::core {
 template <typename A, typename T>
 using Of = std::conditional_t<A::kReads, T, const T>;
 
+/// Writes behind what `out` holds. `out` is whole only after `end()`, or once the writer is gone:
+/// until then it has room behind what was written, so that no byte asks for its own. A function
+/// that returns its string ends the writer first.
 class ByteWriter {
   public:
     static constexpr bool kReads = false;
-    explicit ByteWriter(std::string& out) : out_(out) {}
+    explicit ByteWriter(std::string& out) : out_(out) { grow(out.size(), 0); }
+    ~ByteWriter() { end(); }
+    ByteWriter(const ByteWriter&) = delete;
+    ByteWriter& operator=(const ByteWriter&) = delete;
+
+    void end() {
+        out_.resize(written());
+        end_ = at_;
+    }
 
     /// Of an unsigned number or an enumerator.
     template <typename Number>
     void number(Number value) {
         static_assert(!std::is_signed_v<Number>, "signed_number() keeps small negative ones small");
-        append_varint(out_, static_cast<std::uint64_t>(value));
+        put(static_cast<std::uint64_t>(value));
     }
     template <typename Value, typename Tag>
     void number(const Named<Value, Tag>& value) {
         number(value.value());
     }
-    void signed_number(std::int64_t value) { append_varint(out_, to_zigzag(value)); }
+    void signed_number(std::int64_t value) { put(to_zigzag(value)); }
     template <typename Value, typename Tag>
     void signed_number(const Named<Value, Tag>& value) {
         signed_number(value.value());
     }
     void text(std::string_view value) {
         number(value.size());
-        out_ += value;
+        if (left() < value.size()) grow(written(), value.size());
+        if (!value.empty()) std::memcpy(at_, value.data(), value.size());
+        at_ += value.size();
     }
-    void flag(bool value) { out_ += value ? '\1' : '\0'; }
+    void flag(bool value) { put(value ? 1U : 0U); }
     void hash(const Hash128& value) {
         number(value.hi);
         number(value.lo);
@@ -83,7 +97,27 @@ class ByteWriter {
     }
 
   private:
+    static constexpr std::size_t kRoom = 1'024;
+
+    std::size_t written() const { return static_cast<std::size_t>(at_ - out_.data()); }
+    std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+    [[gnu::noinline]] void grow(std::size_t written, std::size_t bytes) {
+        out_.resize(written + bytes + kRoom);
+        at_ = out_.data() + written;
+        end_ = out_.data() + out_.size();
+    }
+    void put(std::uint64_t value) {
+        if (value >= 0x80 || at_ == end_) return put_long(value);
+        *at_++ = static_cast<char>(value);  // nearly all of them
+    }
+    [[gnu::noinline]] void put_long(std::uint64_t value) {
+        if (left() < kMaxVarint) grow(written(), kMaxVarint);
+        at_ = write_varint(at_, value);
+    }
+
     std::string& out_;
+    char* at_ = nullptr;   ///< what is written ends here
+    char* end_ = nullptr;  ///< of `out_`
 };
 
 /// Reads what ByteWriter wrote. After the first flaw `ok()` is false and every read yields zero.

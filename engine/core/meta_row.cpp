@@ -221,6 +221,7 @@ void encode_meta(const Meta& meta, std::string& out) {
     std::string enabling;
     ByteWriter part(enabling);
     part.list(meta.enabling, [&](const Enabling& one) { fields(part, one); });
+    part.end();
     writer.number(1 + meta.others.size());
     writer.number(kEnabling);
     writer.text(enabling);

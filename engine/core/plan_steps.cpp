@@ -97,6 +97,7 @@ void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
         rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
                       " on the way to an end";
     }
+    out.end();
     const Hash128 hash = hash128(bytes);
     if (!rule.ending.empty() && rule.ending_hash != hash) {
         flaw(rule.name + " ends things in two ways; write two rules");

@@ -254,6 +254,7 @@ Hash128 hash_of(const CommandDraft& draft) {
     std::string bytes;
     ByteWriter out(bytes);
     fields(out, draft);
+    out.end();
     return hash128(bytes);
 }
 

@@ -18,6 +18,37 @@ bool by_key(const SubjectTable::Entry* a, const SubjectTable::Entry* b) {
     return a->subject.key < b->subject.key;
 }
 
+/// Something whose key outlives it.
+template <typename What>
+struct Keyed {
+    std::string_view key;
+    What what;
+    std::uint64_t number = 0;
+};
+
+/// Keys mostly begin alike: what follows the part that all share is compared as a number first.
+template <typename What>
+void sort_by_key(std::vector<Keyed<What>>& all) {
+    if (all.empty()) return;
+    std::string_view shared = all.front().key;
+    for (const Keyed<What>& each : all) {
+        const auto [own, other] =
+            std::mismatch(shared.begin(), shared.end(), each.key.begin(), each.key.end());
+        shared = shared.substr(0, static_cast<std::size_t>(own - shared.begin()));
+    }
+    for (Keyed<What>& each : all) {
+        for (std::size_t i = 0; i < sizeof each.number; ++i) {
+            const std::size_t at = shared.size() + i;
+            const bool there = at < each.key.size();
+            each.number =
+                each.number << 8U | (there ? static_cast<unsigned char>(each.key[at]) : 0U);
+        }
+    }
+    std::sort(all.begin(), all.end(), [](const Keyed<What>& a, const Keyed<What>& b) {
+        return a.number != b.number ? a.number < b.number : a.key < b.key;
+    });
+}
+
 }  // namespace
 
 /// Steps through several runs as if they were one.
@@ -62,7 +93,12 @@ void SubjectTable::sort_unsaved() {
     if (unsaved_.empty() || sorted_ == unsaved_.back().size()) return;
     Run& run = unsaved_.back();
     const auto news = run.begin() + static_cast<std::ptrdiff_t>(sorted_);
-    std::sort(news, run.end(), by_key);
+    std::vector<Keyed<Entry*>> order;
+    order.reserve(run.size() - sorted_);
+    for (auto each = news; each != run.end(); ++each)
+        order.push_back({(*each)->subject.key, *each});
+    sort_by_key(order);
+    std::transform(order.begin(), order.end(), news, [](const auto& each) { return each.what; });
     std::inplace_merge(run.begin(), news, run.end(), by_key);
     sorted_ = run.size();
 }
@@ -137,45 +173,20 @@ std::vector<SubjectTable::Entry*> SubjectTable::after(std::string_view after, st
     return live;
 }
 
-/// Puts the dirty entries in the order of their keys. Keys mostly begin alike: what follows the
-/// part that all share is compared as a number first.
+/// Puts the dirty entries in the order of their keys.
 void SubjectTable::sort_dirty() {
-    if (dirty_.empty()) return;
     constexpr std::size_t kAhead = 16;
-    struct Place {
-        std::uint64_t number;
-        std::string_view key;
-        std::uint32_t index;
-    };
-    std::vector<Place> order;
+    std::vector<Keyed<std::uint32_t>> order;
     order.reserve(dirty_.size());
     for (std::size_t i = 0; i < dirty_.size(); ++i) {
         if (i + kAhead < dirty_.size()) {
             __builtin_prefetch(&entry_at(dirty_[i + kAhead]).subject.key);
         }
-        order.push_back({0, entry_at(dirty_[i]).subject.key, dirty_[i]});
+        order.push_back({entry_at(dirty_[i]).subject.key, dirty_[i]});
         __builtin_prefetch(order.back().key.data());
     }
-    std::string_view shared = order.front().key;
-    for (const Place& place : order) {
-        const auto [own, other] =
-            std::mismatch(shared.begin(), shared.end(), place.key.begin(), place.key.end());
-        shared = shared.substr(0, static_cast<std::size_t>(own - shared.begin()));
-    }
-    const auto number_of = [&](std::string_view key) {
-        std::uint64_t number = 0;
-        for (std::size_t i = 0; i < sizeof number; ++i) {
-            const std::size_t at = shared.size() + i;
-            const unsigned char byte = at < key.size() ? static_cast<unsigned char>(key[at]) : 0U;
-            number = number << 8U | byte;
-        }
-        return number;
-    };
-    for (Place& place : order) place.number = number_of(place.key);
-    std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
-        return a.number != b.number ? a.number < b.number : a.key < b.key;
-    });
-    for (std::size_t i = 0; i < order.size(); ++i) dirty_[i] = order[i].index;
+    sort_by_key(order);
+    for (std::size_t i = 0; i < order.size(); ++i) dirty_[i] = order[i].what;
 }
 
 void SubjectTable::take_dirty(Hash128& digest, const TakeRow& take) {

@@ -15,6 +15,9 @@ class Headers {
   public:
     Headers() = default;
     Headers(std::initializer_list<std::pair<std::string_view, std::string_view>> headers) {
+        std::size_t size = 0;
+        for (const auto& [name, value] : headers) size += kSizes + name.size() + value.size();
+        bytes_.reserve(size);
         for (const auto& [name, value] : headers) add(name, value);
     }
 

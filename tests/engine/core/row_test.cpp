@@ -459,6 +459,7 @@ std::string head_of(const core::Meta& meta) {
     out.time(meta.watched_since);
     out.hash(meta.chain);
     out.hash(meta.digest);
+    out.end();
     return head;
 }
 
