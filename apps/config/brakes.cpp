@@ -165,9 +165,7 @@ using Loosened =
 void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const policy::Rule& text,
                      const PolicyConfig& policy, const Config& config, const Loosened& loosened) {
     const std::string what = lost_for_good(policy, rule.rule, config);
-    const bool known =
-        std::binary_search(text.acknowledge.begin(), text.acknowledge.end(), policy::kIrreversible);
-    if (rule.mode == Mode::kEnforce && !what.empty() && !known) {
+    if (rule.mode == Mode::kEnforce && !what.empty()) {
         loosened("rules", rule.rule + ".irreversible",
                  fmt::format("what is in {} does not come back; mode: approve asks somebody each "
                              "time",
@@ -197,6 +195,16 @@ void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const 
              "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
 }
 
+/// Does the rule's own text acknowledge it?
+bool known_to_its_rule(const PolicyConfig& policy, const std::string& brake) {
+    const auto& rules = policy.text->rules;
+    return std::any_of(rules.begin(), rules.end(), [&](const policy::Rule& rule) {
+        return brake == fmt::format("{}.{}", rule.name, policy::kIrreversible) &&
+               std::binary_search(rule.acknowledge.begin(), rule.acknowledge.end(),
+                                  policy::kIrreversible);
+    });
+}
+
 }  // namespace
 
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
@@ -206,7 +214,7 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     const Loosened loosened = [&](const char* key, const std::string& brake,
                                   const std::string& what) {
         policy.known.push_back(brake);
-        if (contains(known, brake)) return;
+        if (contains(known, brake) || known_to_its_rule(policy, brake)) return;
         section.problem(
             key, fmt::format("relaxes {0}: {1}; add acknowledge: [{0}] if this is intended", brake,
                              what));

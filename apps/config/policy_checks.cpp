@@ -117,9 +117,8 @@ void PolicyChecks::use_what_others_ask() {
     for (const policy::Case& found : rule_->cases) {
         acts = acts || found.acts();
         for (const policy::Step& step : found.steps) {
-            const bool other =
-                step.verb == Verb::kDelete && role(step.role).kind != policy::Kind::kPod;
-            deletes = deletes || other;
+            deletes = deletes ||
+                      (step.verb == Verb::kDelete && policy::in_kubernetes(role(step.role).kind));
         }
     }
     if (acts) used_.emplace(rule_->name, "no_story");

@@ -46,6 +46,7 @@ bool finds_pods(const policy::Policy& policy, const std::string& name) {
 template <typename Named>
 std::vector<std::string> names_of(const std::vector<Named>& all) {
     std::vector<std::string> names;
+    names.reserve(all.size());
     for (const Named& one : all) names.push_back(one.name);
     return names;
 }

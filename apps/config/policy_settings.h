@@ -40,7 +40,8 @@ bool by_absence(const RuleSettings& usual);
 void read_rules(Section rules, const core::Plan& plan, const Config& config, PolicyConfig& policy);
 
 // brakes.cpp
-/// The resource that the rule deletes and that holds what no controller makes again; empty: none.
+/// The resource that the rule deletes and that holds what no controller makes again, or whose
+/// source says so; empty: none.
 std::string lost_for_good(const PolicyConfig& policy, std::string_view rule, const Config& config);
 /// What executors could not find again before a write, no rule acts on.
 void check_reach(Section& section, const core::Plan& plan, const PolicyConfig& policy,

@@ -518,6 +518,13 @@ TEST_F(PolicyFiles, WhatDoesNotComeBackIsAcknowledgedByItsRuleToo) {
     stray("[irreversible]");
     EXPECT_EQ(flaws_of(boxes), "(sound)");
     EXPECT_EQ(flaws_of(topics), "(sound)");
+    // What is relaxed is said at each start, whoever knows it; and both may.
+    const Result<Config> relaxed = load(topics);
+    ASSERT_TRUE(relaxed) << relaxed.error().what;
+    EXPECT_EQ(relaxed->policies.front().known, std::vector<std::string>{"stray.irreversible"});
+    EXPECT_EQ(
+        flaws_of(with(topics, "executors:", "    acknowledge: [stray.irreversible]\nexecutors:")),
+        "(sound)");
 }
 
 // Symptom: volumes of a fifth of all subjects could go within five minutes, by a default.

@@ -244,8 +244,16 @@ TEST_F(MadeToLast, AnActionMoreOrLess_C10) {
 }
 
 TEST_F(MadeToLast, AReasonMoreOrLess_C10) {
-    goes_on([](Settings&, policy::Policy& text) { text.counts.front().reason = "more"; });
-    goes_on([](Settings&, policy::Policy& text) { text.counts.front().reason.clear(); });
+    goes_on([](Settings&, policy::Policy& text) {
+        ASSERT_TRUE(text.counts.front().reason.empty());
+        text.counts.front().reason = "more";
+    });
+    goes_on([](Settings&, policy::Policy& text) {
+        const auto count = std::find_if(text.counts.begin(), text.counts.end(),
+                                        [](const auto& each) { return !each.reason.empty(); });
+        ASSERT_NE(count, text.counts.end());
+        count->reason.clear();
+    });
 }
 
 }  // namespace
