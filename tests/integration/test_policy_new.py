@@ -158,12 +158,13 @@ class PolicyNew(scenario.Scenario):
         self.assertEqual(engine.end()[0], 0)
 
     def enable(self):
-        """Looks, and enables what it saw, as a script does."""
+        """Looks until a reconcile has shown each rule's findings, and enables what it saw, as a script does."""
         look = ["policy", "enable", "workers", "--dry-run", "-o", "json"]
         deadline = time.monotonic() + 60
         while True:
             code, seen = self.trueup(*look)
-            if code == 0 and isinstance(seen, dict) or time.monotonic() > deadline:
+            shown = code == 0 and isinstance(seen, dict) and all(rule["shown"] for rule in seen["rules"])
+            if shown or time.monotonic() > deadline:
                 break
             time.sleep(0.5)
         self.assertEqual(code, 0, seen)
