@@ -37,8 +37,7 @@ std::vector<std::string> rules_without_story(const policy::Policy& policy, const
     std::vector<std::string> missing;
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         const policy::Rule& rule = policy.rules[i];
-        const bool known =
-            std::binary_search(rule.acknowledge.begin(), rule.acknowledge.end(), "no_story");
+        const bool known = rule.acknowledges("no_story");
         const bool able = i < plan.rules.size() && plan.rules[i].unable.empty();
         if (acts(rule) && able && !known && told.count(rule.name) == 0)
             missing.push_back(rule.name);

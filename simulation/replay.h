@@ -18,8 +18,7 @@ namespace trueup::simulation {
 struct Replayed {
     std::set<std::string> believed;  ///< the ids of the objects that are there, by this journal
     std::map<CommandId, BrokerTime> done;  ///< commands, by when the journal knew it
-    std::map<CommandId, BrokerTime>
-        over;  ///< the same, or by when it knew that nothing was left to do
+    std::map<CommandId, BrokerTime> over;  ///< likewise, also those that were found done
 };
 
 /// Folds a shard's journal, and holds the images of its engines against what that makes, each where

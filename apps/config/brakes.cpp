@@ -195,26 +195,20 @@ void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const 
              "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
 }
 
-/// Does the rule's own text acknowledge it?
-bool known_to_its_rule(const PolicyConfig& policy, const std::string& brake) {
-    const auto& rules = policy.text->rules;
-    return std::any_of(rules.begin(), rules.end(), [&](const policy::Rule& rule) {
-        return brake == fmt::format("{}.{}", rule.name, policy::kIrreversible) &&
-               std::binary_search(rule.acknowledge.begin(), rule.acknowledge.end(),
-                                  policy::kIrreversible);
-    });
-}
-
 }  // namespace
 
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     policy.acknowledged = section.texts("acknowledge");
-    const std::vector<std::string>& known = policy.acknowledged;
+    std::vector<std::string> known = policy.acknowledged;  // and what rules say of themselves
+    for (const policy::Rule& rule : policy.text->rules) {
+        if (!rule.acknowledges(policy::kIrreversible)) continue;
+        known.push_back(fmt::format("{}.{}", rule.name, policy::kIrreversible));
+    }
     check_shards(section, policy, config);
     const Loosened loosened = [&](const char* key, const std::string& brake,
                                   const std::string& what) {
         policy.known.push_back(brake);
-        if (contains(known, brake) || known_to_its_rule(policy, brake)) return;
+        if (contains(known, brake)) return;
         section.problem(
             key, fmt::format("relaxes {0}: {1}; add acknowledge: [{0}] if this is intended", brake,
                              what));
@@ -228,7 +222,7 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         check_brakes_of(policy.rules[i], usual[i], policy.text->rules[i], policy, config, loosened);
     }
-    for (const std::string& name : known) {
+    for (const std::string& name : policy.acknowledged) {
         // Of other policies nothing is known here.
         if (contains(policy.known, name) || name.starts_with(kSharedObjects)) continue;
         section.problem("acknowledge",

@@ -151,9 +151,21 @@ void PolicyChecks::check_case(const policy::Case& found) {
     check_order(found);
     check_steps(found);
     check_half_done(found);
+    check_ending(found);
     check_sides(found);
     check_patterns(found);
     check_reach(found);
+}
+
+/// What was begun goes on by its rule, whichever case found it.
+void PolicyChecks::check_ending(const policy::Case& found) {
+    const auto is_another = [&](const policy::Case& before) {
+        return before.steps.size() > 1 && before.steps != found.steps;
+    };
+    const auto here = rule_->cases.begin() + static_cast<std::ptrdiff_t>(index_);
+    if (found.steps.size() > 1 && std::any_of(rule_->cases.begin(), here, is_another)) {
+        refuse("it ends things in another way than a case before it; make it a rule of its own");
+    }
 }
 
 /// Can it ever find something?
@@ -238,9 +250,7 @@ void PolicyChecks::check_overlaps() {
         if (overlap.role.empty()) continue;
         const std::string& other = second.name;
         used_.emplace(other, "overlap");
-        const bool there = std::binary_search(second.acknowledge.begin(), second.acknowledge.end(),
-                                              std::string("overlap"));
-        if (acknowledged("overlap") || there) continue;
+        if (acknowledged("overlap") || second.acknowledges("overlap")) continue;
         warn(
             fmt::format("{} may be found of the same subject, and each changes {} in its own way: "
                         "the first command wins (overlap); let one of them exclude what the other "

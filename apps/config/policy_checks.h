@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <set>
@@ -44,7 +43,7 @@ class PolicyChecks {
     /// Asked last, of what would be said otherwise: what nobody asks for acknowledges nothing.
     bool acknowledged(std::string_view code) {
         used_.emplace(rule_->name, code);
-        return std::binary_search(rule_->acknowledge.begin(), rule_->acknowledge.end(), code);
+        return rule_->acknowledges(code);
     }
     void refuse(std::string sentence) {
         problems_.add(line(), fmt::format("{}: {}", where(), sentence));
@@ -69,6 +68,7 @@ class PolicyChecks {
     void check_order(const policy::Case& found);
     void check_steps(const policy::Case& found);
     void check_half_done(const policy::Case& found);
+    void check_ending(const policy::Case& found);
     void check_sides(const policy::Case& found);
     void check_patterns(const policy::Case& found);
     void check_none(const policy::Case& found, const policy::Pattern& none);

@@ -56,7 +56,7 @@ void PolicyReader::read_line(const Tree& tree, policy::NamedCondition& made,
     at.require("then", "then: true");
     const std::string then = at.text("then");
     static const std::vector<std::string> kThen{"true", "false", "transition"};
-    if (!then.empty() && std::find(kThen.begin(), kThen.end(), then) == kThen.end()) {
+    if (at.has("then") && std::find(kThen.begin(), kThen.end(), then) == kThen.end()) {
         at.problem("then", fmt::format("is '{}'; {}", then, did_you_mean(then, kThen)));
     }
     line.then = then == "true" ? Then::kTrue : then == "false" ? Then::kFalse : Then::kUnknown;

@@ -90,9 +90,8 @@ void PlanCompiler::add(const RuleSettings& settings) {
     made.since_first_seen = text->since_first_seen;
     made.keyless = text->keyless;
     made.backoff = text->backoff;
-    made.may_recur = !text->backoff.empty() || !text->requested.empty() ||
-                     std::find(text->acknowledge.begin(), text->acknowledge.end(),
-                               policy::kMayRecur) != text->acknowledge.end();
+    made.may_recur =
+        !text->backoff.empty() || !text->requested.empty() || text->acknowledges(policy::kMayRecur);
     request(text->requested, made);
     for (const policy::Case& each : text->cases) {
         made.cases.push_back(planned(each));

@@ -41,6 +41,10 @@ bool any_step(const std::vector<Step>& steps, Which&& which) {
 
 }  // namespace
 
+bool Rule::acknowledges(std::string_view code) const {
+    return std::find(acknowledge.begin(), acknowledge.end(), code) != acknowledge.end();
+}
+
 bool Case::takes_away() const {
     return any_step(steps, [](Verb verb) { return policy::takes_away(verb); });
 }

@@ -56,6 +56,8 @@ struct Rule {
     std::string requested;                 ///< judges what this request asks for, and only that
     std::vector<std::string> acknowledge;  ///< what its author knows (ascending)
     bool operator==(const Rule&) const = default;
+
+    bool acknowledges(std::string_view code) const;
 };
 
 struct Policy {
