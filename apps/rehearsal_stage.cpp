@@ -31,6 +31,7 @@ Stage::Stage(Settings settings, const std::vector<Look>& looks, BrokerTime start
 
 void Stage::put_in_force(const Settings& settings) {
     record_.settings = settings;
+    record_.settings_after = state_.meta.settings_at;
     flush();
     TRUEUP_CHECK(state_.halted.empty());  // the configuration was checked
 }

@@ -12,7 +12,7 @@ Recorder::Recorder(Load& load, std::size_t record_bytes, std::uint32_t per_secon
 
 void Recorder::open(const Settings& settings, const std::vector<Input>& opening) {
     builder_.set_genesis({JournalId({1, 2}), 1, PartitionNumber(0)});
-    builder_.set_settings(settings);
+    builder_.set_settings(settings, kNoOffset);
     flush();
     for (const Input& input : opening) add(input);
     flush();

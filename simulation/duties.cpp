@@ -22,6 +22,8 @@ void Oracles::ended(const Outcome& outcome) {
     if (first && done) done_.insert(outcome.command_id);
     // Both executors may say of one command how it ended.
     if (!first || outcome.kind != OutcomeKind::kRefused) return;
+    const auto refused = drafts_.find(outcome.command_id);
+    if (refused != drafts_.end()) endings_.refused(refused->second.target.object_id);
     // An operator's word may come again and again.
     const bool operators =
         outcome.retryable || outcome.detail.find("operator") != std::string::npos;

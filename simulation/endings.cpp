@@ -10,6 +10,11 @@ constexpr Millis kLongAgo{10'000};  // a pod that lives for so long was there to
 
 }  // namespace
 
+std::optional<SteadyTime> Endings::ordered_at(const std::string& uid) const {
+    const auto found = ordered_at_.find(uid);
+    return found == ordered_at_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Endings::began(const std::string& name, const std::string& pk, const std::string& uid) {
     begun_[name] = {pk, uid, history_.moment(), scheduler_.steady_now(), false};
 }

@@ -10,6 +10,7 @@
 #include "simulation/witness.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,9 +30,16 @@ class Endings {
     /// A pod of that name ended, or is about to.
     void pod_ended(const std::string& name) { ended_.insert(name); }
     bool has_ended(const std::string& name) const { return ended_.count(name) != 0; }
-    /// It was ordered that the instance of that pod ends.
-    void ordered(const std::string& name) { ordered_.insert(name); }
+    /// It was ordered then that this pod goes, and the instance of its name ends.
+    void ordered(const std::string& name, const std::string& uid, SteadyTime at) {
+        ordered_.insert(name);
+        ordered_at_[uid] = at;
+    }
     bool was_ordered(const std::string& name) const { return ordered_.count(name) != 0; }
+    /// Its executor would not.
+    void refused(const std::string& uid) { ordered_at_.erase(uid); }
+    /// When that was last ordered of this pod, and not refused.
+    std::optional<SteadyTime> ordered_at(const std::string& uid) const;
     /// Its pod was deleted because of its row.
     void began(const std::string& name, const std::string& pk, const std::string& uid);
     /// Its row says so.
@@ -66,6 +74,7 @@ class Endings {
     std::map<std::string, Ending> begun_;
     std::set<std::string> ended_;                           ///< names of pods
     std::set<std::string> ordered_;                         ///< likewise
+    std::map<std::string, SteadyTime> ordered_at_;          ///< by uids
     std::set<std::pair<std::string, std::string>> closed_;  ///< by us: pods and their rows
     bool services_known_ = true;
 };

@@ -26,6 +26,7 @@ class EngineProcess final : public Process {
     PartitionNumber index() const { return index_; }
     /// What it has at its next start.
     void configure(const Settings& policy) { policy_ = policy; }
+    const Settings& policy() const { return policy_; }
     Disk& disk() { return disk_; }
     /// nullptr: none is open.
     const runtime::Shard* shard() const { return shard_.get(); }

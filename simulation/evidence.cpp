@@ -29,7 +29,8 @@ std::string Evidence::against(const Command& command, SteadyTime issued, SteadyT
     const Target& target = command.draft.target;
     const Moment to = history_.moment_at(issued);
     for (const Predicate& predicate : command.draft.read_set) {
-        const bool claim = predicate.kind == Predicate::Kind::kField;
+        const bool claim =
+            predicate.kind == Predicate::Kind::kField || predicate.kind == Predicate::Kind::kNoVeto;
         SteadyTime since = (claim ? std::min(issued, begun) : issued) - allowed_.evidence_age;
         if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
             const Reinsertions::Reinserted* again =
@@ -58,21 +59,25 @@ std::string Evidence::against(const Command& command, SteadyTime issued, SteadyT
 bool Evidence::was_so(const Command& command, const Predicate& predicate, Moment from,
                       Moment to) const {
     for (Moment moment = to; moment + 1 > from; --moment) {
-        if (is_so(command, predicate, moment)) return true;
+        if (is_so(command, predicate, moment, to)) return true;
         if (moment == 0) break;
     }
     return false;
 }
 
-bool Evidence::is_so(const Command& command, const Predicate& predicate, Moment as_of) const {
+bool Evidence::is_so(const Command& command, const Predicate& predicate, Moment as_of,
+                     Moment issued) const {
     using Kind = Predicate::Kind;
     const std::string value = predicate.value.value_or("");
     if (predicate.source == "pods") {
         if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
             const sandbox::PodPtr pod = history_.pod(value, as_of);  // if its source sees it
-            return !pod || !selected(*pod) ||
-                   (predicate.kind == Kind::kNoneBut && pod->uid == predicate.object_id &&
-                    pod->deletion_ms);
+            if (!pod || !selected(*pod)) return true;
+            if (predicate.kind == Kind::kNone || pod->uid != predicate.object_id) return false;
+            // That its own pod goes is told by another than who tells of pods, and another pod may
+            // come in the same moment.
+            const sandbox::PodPtr now = history_.pod(value, issued);
+            return !now || now->uid != pod->uid || now->deletion_ms;
         }
         const std::string& subject = command.subject;
         const sandbox::PodPtr pod = history_.pod(subject.substr(subject.find('/') + 1), as_of);

@@ -30,7 +30,9 @@ class Evidence {
 
   private:
     bool was_so(const Command& command, const Predicate& predicate, Moment from, Moment to) const;
-    bool is_so(const Command& command, const Predicate& predicate, Moment as_of) const;
+    /// `issued`: the moment of the command, which knows also what its own outcomes told.
+    bool is_so(const Command& command, const Predicate& predicate, Moment as_of,
+               Moment issued) const;
 
     const History& history_;
     const Reinsertions& reinsertions_;

@@ -64,6 +64,9 @@ void Fleet::configure(const Settings& settings, Millis apart) {
             after, [this, engine = engine.get(), settings, asked = parts_->configured] {
                 if (parts_->configured != asked) return;
                 engine->configure(settings);
+                for (const RuleSettings& rule : settings.rules) {
+                    if (acts(rule.mode)) parts_->around.oracles.restraints().may_act(rule.rule);
+                }
                 engine->crash_at(1, Millis{1'000});
             });
         after += apart;
@@ -94,8 +97,8 @@ void Fleet::retire(Process& process) {
     const auto found = std::find_if(parts_->others.begin(), parts_->others.end(),
                                     [&](const auto& other) { return other.get() == &process; });
     if (found == parts_->others.end()) return;
-    process.crash_at(1, Millis{std::chrono::hours(1'000)});
     process.kill();
+    process.sleep(std::chrono::hours(1'000));  // also one that was to start again by itself
     parts_->retired.push_back(std::move(*found));
     parts_->others.erase(found);
 }

@@ -93,6 +93,31 @@ std::vector<std::string> Fleet::passes_since(BrokerTime then) const {
     return open;
 }
 
+bool Fleet::acts_anywhere(const std::string& rule) const {
+    return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
+        const auto& rules = engine->policy().rules;
+        return std::any_of(rules.begin(), rules.end(), [&](const RuleSettings& each) {
+            return each.rule == rule && acts(each.mode);
+        });
+    });
+}
+
+std::vector<std::string> Fleet::otherwise_configured() const {
+    std::vector<std::string> others;
+    for (const auto& engine : parts_->engines) {
+        if (engine->shard() == nullptr) continue;
+        const Settings& given = engine->policy();
+        const Settings& in_force = engine->shard()->state().meta.settings;
+        // Rules that left keep their numbers there.
+        const bool all =
+            std::all_of(given.rules.begin(), given.rules.end(), [&](const RuleSettings& rule) {
+                return std::count(in_force.rules.begin(), in_force.rules.end(), rule) == 1;
+            });
+        if (!all || !(given.text == in_force.text)) others.push_back(engine->name());
+    }
+    return others;
+}
+
 std::string Fleet::trouble() const {
     std::string said;
     for (const auto& engine : parts_->engines) {

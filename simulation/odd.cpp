@@ -166,6 +166,41 @@ void change_mode(Stage& stage, Random& random) {
           [&stage, apart] { stage.fleet.configure(settings_now(stage), apart); });
 }
 
+/// Somebody starts engines with a mistake in their settings and takes it back at once, while what
+/// they append is stored late, some of it twice; and there is something to do.
+void change_mode_and_back(Stage& stage, Random& random) {
+    const Settings right = settings_now(stage);
+    Settings without = right;
+    for (RuleSettings& one : without.rules) {
+        if (one.rule == "status_drift") one.mode = Mode::kOff;  // it acts at once, if it does
+    }
+    const auto configure = [&stage](const Settings& settings, Millis after) {
+        later(stage, after, [&stage, settings] { stage.fleet.configure(settings, Millis{0}); });
+    };
+    stage.reconfigured = true;
+    configure(without, Millis{0});
+    const Millis begins = random.between(Millis{5'000}, Millis{15'000});
+    const Millis ends = begins + random.between(Millis{1'000}, Millis{1'500});
+    configure(right, begins);
+    const auto late = [&stage](unsigned often, Millis after) {
+        later(stage, after, [&stage, often] {
+            stage.broker.troubles().doubled = stage.broker.troubles().late = often;
+        });
+    };
+    late(400, begins);
+    late(0, ends);  // what takes it back is there at once
+    configure(without, ends);
+    const Millis again = ends + random.between(Millis{30'000}, Millis{60'000});
+    for (Millis at = ends; at < again; at += Millis{5'000}) {
+        later(stage, at, [&stage, draw = random.next()] {
+            Random which(draw);
+            const auto all = pods(stage);
+            if (const auto* pod = pick(all, which)) stage.world.set_phase((*pod)->name, "Failed");
+        });
+    }
+    configure(right, again);
+}
+
 /// Another policy is put in force; engines have it one after the other.
 void change_text(Stage& stage, Random& random) {
     if (stage.texts.size() < 2) return;
@@ -359,6 +394,7 @@ std::vector<ActKind> odd_workload() {
         {"hold-early", Actor::kWorkload, 0, hold_early},
         {"end-early", Actor::kWorkload, 0, end_early},
         {"change-mode", Actor::kWorkload, 0, change_mode},
+        {"change-mode-and-back", Actor::kWorkload, 0, change_mode_and_back},
         {"change-text", Actor::kWorkload, 0, change_text},
         {"scribble-row", Actor::kWorkload, 0, scribble_row},
         {"scribble-pod", Actor::kWorkload, 0, scribble_pod},

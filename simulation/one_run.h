@@ -42,7 +42,7 @@ class Run {
 
     // Each is told to the oracles, in the order in which the broker has them.
     void see_command(ports::Partition at, const Broker::Record& record);
-    void see_settings(const Broker::Record& record);
+    void see_settings(ports::Partition at, const Broker::Record& record);
     void see_change(ports::Partition at, const Broker::Record& record);
     void see_outcome(const Broker::Record& record);
     void see_finding(const Broker::Record& record);
@@ -87,7 +87,8 @@ class Run {
     std::optional<std::string> asks_wrongly_;  ///< the source that does so now
     std::map<Topic, Incarnation> listed_;      ///< the last one that listed everything
     Hash128 hash_;
-    std::set<RequestId> seen_;  ///< requests
+    std::set<RequestId> seen_;                       ///< requests
+    std::map<PartitionNumber, Offset> settings_at_;  ///< those in force, by shard
     /// What rules mean that some policy had; none: they are none any more.
     std::map<std::string, Hash128> means_;
     std::map<CommandId, BrokerTime> done_;  ///< commands, by when their journal knew it

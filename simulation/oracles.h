@@ -1,6 +1,6 @@
 // What must never happen, held against the world's own history. Nothing here knows a rule, a
 // finding or a facet: only pods, rows, what executors had read, and what the topics say. O6, O7,
-// O9, O11, O18 and O20 are in plain_oracles.h, O8 in repaired.h. Not thread-safe.
+// O9, O11, O18, O20 and O24 are in plain_oracles.h, O8 in repaired.h. Not thread-safe.
 //
 //   O1 harm       no write on an object whose identity, veto or counterpart contradicted it when
 //                 its executor last looked
@@ -81,6 +81,8 @@ class Oracles final : public Witness, public Allowances {
     void act(const std::vector<sandbox::Record>& records);
     /// A command is in its topic; the journal had it then.
     void given(const Command& command, SteadyTime issued);
+    /// O24. Was its rule off in the settings of every engine, and of this shard's journal, by then?
+    void judge_configured(PartitionNumber shard, const Command& command);
     /// An edge of a finding is in its topic.
     void found(const FindingEdge& edge);
     /// What came of a command is in its topic.

@@ -102,16 +102,23 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     }
     const bool ends = law == nullptr && command.draft.action.kind == Action::Kind::kDeletePod &&
                       command.draft.read_set.front().kind == Predicate::Kind::kField;
-    if (ends) endings_.ordered(command.draft.target.name);
-    // A later step of a list goes on by what was seen as it began; its executor looks again.
+    const Target& target = command.draft.target;
+    if (ends) endings_.ordered(target.name, target.object_id, issued);
+    // A later step of a list goes on by what was seen when its first one was ordered, whoever did
+    // that; its executor looks again.
     const bool later = later_step(command);
     if (law != nullptr && later) return judge_meant(command, issued);
-    const auto begun = endings_.begun().find(command.draft.target.name);
-    const bool goes_on = later && begun != endings_.begun().end();
-    const std::string against =
-        evidence_.against(command, issued, {}, goes_on ? begun->second.at : issued);
+    const auto begun = later ? endings_.ordered_at(command.draft.read_set.front().object_id)
+                             : std::optional<SteadyTime>();
+    const std::string against = evidence_.against(command, issued, {}, begun.value_or(issued));
     if (!against.empty()) violate("evidence", what_of(command) + against);
     if (law != nullptr) judge_meant(command, issued);
+}
+
+void Oracles::judge_configured(PartitionNumber shard, const Command& command) {
+    const auto given = given_.find(command.id);
+    if (given == given_.end() || !restraints_.off(shard, command.rule, given->second)) return;
+    violate("configured", what_of(command) + "no engine was given settings by which that acts");
 }
 
 void Oracles::judge_meant(const Command& command, SteadyTime issued) {

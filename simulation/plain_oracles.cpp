@@ -57,6 +57,11 @@ void PlainOracles::judge_silence(const std::vector<Command>& since) {
                                        since.front().rule + " about " + since.front().subject);
 }
 
+void PlainOracles::judge_configured(const std::vector<std::string>& others) {
+    if (others.empty()) return;
+    violations_.violate("configured", others.front() + " goes by other settings than it was given");
+}
+
 void PlainOracles::judge_passes(const std::vector<std::string>& open) {
     if (!open.empty()) violations_.violate("pass", "a pass does not end: " + open.front());
 }

@@ -8,6 +8,8 @@
 //   O11 refused   no engine gives up, but for a full disk
 //   O18 pass      passes come to an end while every source answers
 //   O20 kept      nothing is forgotten before its time, by nobody's clock but ours
+//   O24 configured  at rest the settings in force are those that engines were given last, and at
+//                   any time no rule acts that is off in all of these (Oracles)
 //
 // Not thread-safe.
 #pragma once
@@ -48,6 +50,8 @@ class PlainOracles {
     void judge_refused(std::uint64_t refusals, const std::string& why);
     /// O18: at rest; the passes that began before and are not over, one for each shard.
     void judge_passes(const std::vector<std::string>& open);
+    /// O24: at rest; the engines whose journal has other settings in force than they were given.
+    void judge_configured(const std::vector<std::string>& others);
     /// O20: of a topic everything up to what was stored then is forgotten, and `after` should lie
     /// between.
     void judge_forgotten(std::string_view topic, SteadyTime stored, Millis after);

@@ -130,7 +130,7 @@ std::vector<Plan> plans_of_people() {
          .about = "rules are set to observe or off and back, engine by engine, while executors "
                   "are late",
          .rest = Millis{720'000},
-         .with = {"change-mode", "change-mode", "late-executors"},
+         .with = {"change-mode", "change-mode", "change-mode-and-back", "late-executors"},
          .modes = true},
     };
 }

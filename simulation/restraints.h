@@ -3,6 +3,7 @@
 // know. Not thread-safe.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/time.h"
 #include "engine/model/command.h"
 #include "engine/model/request.h"
@@ -12,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace trueup::simulation {
 
@@ -33,6 +35,17 @@ class Restraints {
     /// When one last said so; nullopt: never.
     std::optional<SteadyTime> silenced_at(const std::string& rule) const;
 
+    /// Settings by which the rule does not act are in a shard's journal, and no engine was given
+    /// others since.
+    void off_everywhere(PartitionNumber shard, const std::string& rule) {
+        off_.try_emplace({shard, rule}, scheduler_.steady_now());
+    }
+    void may_act(const std::string& rule) {
+        std::erase_if(off_, [&](const auto& off) { return off.first.second == rule; });
+    }
+    /// Can nobody have wanted by then that the rule acts?
+    bool off(PartitionNumber shard, const std::string& rule, SteadyTime issued) const;
+
     /// Nobody has enabled any rule when it begins.
     void nobody_enabled() { begun_enabled_ = false; }
     /// Somebody asked that the rule be enabled: from now on it may be.
@@ -53,6 +66,7 @@ class Restraints {
     Scheduler& scheduler_;
     std::map<std::string, SteadyTime> brakes_;    ///< since when; by what they bind
     std::map<std::string, SteadyTime> silenced_;  ///< rules, since when
+    std::map<std::pair<PartitionNumber, std::string>, SteadyTime> off_;  ///< likewise
     bool begun_enabled_ = true;
     std::map<std::string, std::uint64_t> enablings_;  ///< by rule
     std::uint64_t enabled_at_once_ = 0;               ///< how often all of them were

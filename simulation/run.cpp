@@ -54,7 +54,8 @@ Run::Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Trace* 
     world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
     broker_.observe([this](ports::Partition at, const Broker::Record& record) {
         if (at.topic == Topic::kCommands) see_command(at, record);
-        if (at.topic == Topic::kJournal && oracles_.law != nullptr) see_settings(record);
+        const bool others = plan_.modes || oracles_.law != nullptr;
+        if (at.topic == Topic::kJournal && others) see_settings(at, record);
         if (at.topic == Topic::kRequests) see_request(at, record);
         if (at.topic == Topic::kOutcomes) see_outcome(record);
         if (at.topic == Topic::kFindings) see_finding(record);

@@ -40,12 +40,22 @@ void Run::ask_wrongly(Random random) {
     });
 }
 
+namespace {
+
+Topic topic_of(const std::string& source) {
+    return source == "pods" ? Topic::kChangesPods : Topic::kChangesRows;
+}
+
+}  // namespace
+
 void Run::ask_rightly() {
     const std::string source = *std::exchange(asks_wrongly_, std::nullopt);
     oracles_.asks_wrongly(false);
     around_.asked = {.rows = &world_, .services = services_.get()};
     fleet_.ask_elsewhere(source);
-    vouch_later(source, fleet_.owner(source));
+    // Every claim of whoever asked wrongly is of before this, also one that no engine has read yet.
+    const std::size_t claims = broker_.records({topic_of(source), PartitionNumber(0)}).size();
+    vouch_later(source, Offset(static_cast<std::int64_t>(claims) - 1));
 }
 
 void Run::enable_later(Random random) {
@@ -66,9 +76,10 @@ void Run::vouch_again() {
 
 void Run::vouch_later(const std::string& source, Incarnation before) {
     later(stage_, kVouchEvery / 4, [this, source, before] {
-        const Topic topic = source == "pods" ? Topic::kChangesPods : Topic::kChangesRows;
+        const Topic topic = topic_of(source);
         // There is nothing to look at before that, and what comes may be a lie.
-        if (listed_[topic] > before) vouch(stage_, false);
+        const bool looked = fleet_.owner(source) > before;
+        if (looked && listed_[topic] > before) vouch(stage_, false);
         vouch_later(source, before);
     });
 }

@@ -19,6 +19,7 @@ void Run::see_command(ports::Partition at, const Broker::Record& record) {
     const auto command = codec::decode_command(record.value);
     if (!command) return;
     oracles_.given(*command, broker_.stored_at({Topic::kJournal, at.index}, command->issued));
+    if (!later_step(*command)) oracles_.judge_configured(at.index, *command);
     if (command->emission > 1 || stage_.over) return;
     const bool ends = command->draft.action.kind == Action::Kind::kDeletePod &&
                       command->draft.read_set.front().kind == Predicate::Kind::kField;
@@ -33,10 +34,17 @@ void Run::see_command(ports::Partition at, const Broker::Record& record) {
     toctou(stage_, *command, Random(draw));
 }
 
-void Run::see_settings(const Broker::Record& record) {
+void Run::see_settings(ports::Partition at, const Broker::Record& record) {
     JournalView view;
     if (!codec::decode_journal(record.value, record.offset, record.append_time, view)) return;
-    if (!view.settings) return;
+    Offset& in_force = settings_at_.try_emplace(at.index, kNoOffset).first->second;
+    if (!view.settings || view.settings_after < in_force) return;  // passed over
+    in_force = record.offset;
+    for (const RuleSettings& rule : view.settings->rules) {
+        if (acts(rule.mode) || fleet_.acts_anywhere(rule.rule)) continue;
+        oracles_.restraints().off_everywhere(at.index, rule.rule);
+    }
+    if (oracles_.law == nullptr) return;
     for (const RuleSettings& rule : view.settings->rules) means_.try_emplace(rule.rule);
     for (auto& [rule, means] : means_) {
         const Hash128 text =

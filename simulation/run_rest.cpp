@@ -42,6 +42,7 @@ bool Run::settled() {
 }
 
 void Run::judge_rest() {
+    oracles_.plain().judge_configured(fleet_.otherwise_configured());
     if (oracles_.law == nullptr) {
         oracles_.repaired().judge_world(
             [this](const std::string& name) { return fleet_.view_of(name); });

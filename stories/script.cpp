@@ -33,7 +33,7 @@ Settings begun_empty(Settings settings) {
 Script::Script(Settings settings, std::uint64_t journal, Manner manner, std::int32_t shards)
     : settings_(std::move(settings)), manner_(manner), state_(no_rows()) {
     record_.set_genesis({JournalId({journal, 7}), shards, PartitionNumber(0)});
-    record_.set_settings(settings_);
+    record_.set_settings(settings_, kNoOffset);
     flush();
 }
 
@@ -250,9 +250,9 @@ void Script::outcome(const Command& command, OutcomeKind kind, bool retryable) {
     raw(Topic::kOutcomes, codec::encode_outcome(outcome));
 }
 
-void Script::put_in_force(const Settings& settings) {
+void Script::put_in_force(const Settings& settings, std::optional<Offset> after) {
     settings_ = settings;
-    record_.set_settings(settings_);
+    record_.set_settings(settings_, after.value_or(state_.meta.settings_at));
     flush();
 }
 

@@ -89,7 +89,8 @@ class Script {
 
     // Outcomes, settings and foul play.
     void outcome(const Command& command, OutcomeKind kind, bool retryable = false);
-    void put_in_force(const Settings& settings);
+    /// `after`: where those were that their writer knew; none given: those in force.
+    void put_in_force(const Settings& settings, std::optional<Offset> after = std::nullopt);
     /// Signed and in time; `id` and `issued_ms` are given by the script where they are 0.
     void request(Request request);
     /// What came of the last request.

@@ -27,6 +27,7 @@ constexpr std::uint32_t kRecordSettings = 3;
 constexpr std::uint32_t kRecordItem = 4;
 constexpr std::uint32_t kRecordFoldedOffset = 5;
 constexpr std::uint32_t kRecordFoldedDigest = 6;
+constexpr std::uint32_t kRecordSettingsAfter = 7;
 constexpr std::uint32_t kItemTopic = 1;
 constexpr std::uint32_t kItemPrevOffset = 2;
 constexpr std::uint32_t kItemOffset = 3;
@@ -172,6 +173,7 @@ struct Numbers {
     std::uint64_t format = 0;
     std::optional<std::uint64_t> folded_offset{};
     std::optional<std::uint64_t> folded_digest{};
+    std::optional<std::uint64_t> settings_after{};
 };
 
 /// The record that the writer folded last comes before this one, wherever this one is.
@@ -198,6 +200,8 @@ Status read_part(std::uint32_t tag, WireReader& reader, Numbers& numbers, Journa
             return reader.varint(numbers.folded_offset.emplace()) ? Status(Done{}) : malformed();
         case varint_tag(kRecordFoldedDigest):
             return reader.varint(numbers.folded_digest.emplace()) ? Status(Done{}) : malformed();
+        case varint_tag(kRecordSettingsAfter):
+            return reader.varint(numbers.settings_after.emplace()) ? Status(Done{}) : malformed();
         case bytes_tag(kRecordGenesis):
             return reader.bytes(part) ? read_genesis(part, out) : malformed();
         case bytes_tag(kRecordSettings):
@@ -234,8 +238,13 @@ void JournalRecordBuilder::set_genesis(const Genesis& genesis) {
     add_part(kRecordGenesis, encode_genesis(genesis));
 }
 
-void JournalRecordBuilder::set_settings(const Settings& settings) {
+void JournalRecordBuilder::set_settings(const Settings& settings, Offset after) {
     add_part(kRecordSettings, encode_settings(settings));
+    if (after < kFirstOffset) return;
+    std::array<char, kMaxTag + kMaxVarint> number{};
+    WireWriter writer(number.data());
+    writer.number(kRecordSettingsAfter, static_cast<std::uint64_t>(after.value()));
+    buffer_.append(number.data(), static_cast<std::size_t>(writer.at() - number.data()));
 }
 
 void JournalRecordBuilder::set_folded(const RecordMark& folded) {
@@ -279,6 +288,7 @@ Status decode_journal(std::string_view bytes, Offset offset, BrokerTime append_t
     out.folded.reset();
     out.genesis.reset();
     out.settings.reset();
+    out.settings_after = kNoOffset;
     out.items.clear();
     if (bytes.size() > kMaxRecordBytes) return broken(offset, "is larger than 4 MiB");
     WireReader reader(bytes);
@@ -294,6 +304,11 @@ Status decode_journal(std::string_view bytes, Offset offset, BrokerTime append_t
                       "is of format " + std::to_string(numbers.format) + "; this build reads 1");
     }
     if (Status read = read_folded(numbers, out); !read) return broken(offset, read.error().what);
+    if (numbers.settings_after) {
+        if (*numbers.settings_after >> 63U != 0)
+            return broken(offset, "names no offset of settings");
+        out.settings_after = Offset(static_cast<std::int64_t>(*numbers.settings_after));
+    }
     return Done{};
 }
 

@@ -21,8 +21,9 @@ class JournalRecordBuilder {
 
     /// The first record of a journal. At most once per record.
     void set_genesis(const Genesis& genesis);
-    /// Settings in force from this record on, before its items. At most once per record.
-    void set_settings(const Settings& settings);
+    /// Settings in force from this record on, before its items, unless late. At most once per
+    /// record. `after`: of the settings that are in force as far as the writer knows.
+    void set_settings(const Settings& settings, Offset after);
 
     /// The record that the writer of this one folded last. At most once per record.
     void set_folded(const RecordMark& folded);

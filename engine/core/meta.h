@@ -119,8 +119,9 @@ struct Meta {
     Hash128 digest;              ///< sum of the hashes of the subjects' rows as written
     std::array<Offset, kTopics> last{kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset,
                                      kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset};
-    std::vector<Offset> later;  ///< the same of topics that only a later build has: kept
-    Settings settings;          ///< its source ids are indexes in `sources`
+    std::vector<Offset> later;       ///< the same of topics that only a later build has: kept
+    Settings settings;               ///< its source ids are indexes in `sources`
+    Offset settings_at = kNoOffset;  ///< journal offset of the record that brought them last
     std::vector<SourceState> sources;
     std::vector<Sweep> sweeps;                                      ///< one after another
     std::array<std::uint64_t, std::tuple_size_v<Tally>> tallies{};  ///< of the policy

@@ -194,6 +194,7 @@ void fields(A& a, Of<A, Meta>& meta) {
     a.hash(meta.digest);
     topics(a, meta);
     fields(a, meta.settings);
+    a.signed_number(meta.settings_at);
     a.list(meta.sources, whole);
     a.list(meta.sweeps, whole);
     for (auto& count : meta.tallies) a.number(count);

@@ -136,8 +136,12 @@ void SettingsInForce::forget_other_views(const Settings& former, const Settings&
 }
 
 void SettingsInForce::take_settings(const Settings& settings) {
-    // An engine of the build before that has not read on yet: it halts when it does.
     const Settings& former = meta_.settings;
+    // An append that was long under way, of an engine that has ended: who wrote it did not know
+    // what is in force by now, and may bring back what somebody has switched off since.
+    const bool late = record_.settings_after != meta_.settings_at;
+    if (late && TRUEUP_GUARD("settings_name_those_before")) return;
+    // An engine of the build before that has not read on yet: it halts when it does.
     if (settings.logic < former.logic && former.text) return;
     Settings ours = settings;
     ours.rules = numbered(settings.rules);
@@ -151,6 +155,7 @@ void SettingsInForce::take_settings(const Settings& settings) {
         state_.halted = "journal offset " + std::to_string(record_.offset.value()) + flaw;
         return;
     }
+    meta_.settings_at = record_.offset;
     meta_.sources = std::move(sources);
     const std::shared_ptr<const Plan> former_plan = std::exchange(state_.plan, std::move(plan));
     meta_.rules.resize(ours.rules.size());

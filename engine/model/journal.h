@@ -62,8 +62,10 @@ struct JournalView {
     /// named none.
     std::optional<RecordMark> folded;
     std::optional<Genesis> genesis;
-    std::optional<Settings> settings;  ///< in force from this record on
-    std::vector<ItemView> items;       ///< none: a tick
+    std::optional<Settings> settings;  ///< in force from here on, unless late
+    /// Where those are that their writer knew; none: none. Others by now? Then they are late.
+    Offset settings_after = kNoOffset;
+    std::vector<ItemView> items;  ///< none: a tick
 };
 
 }  // namespace trueup

@@ -135,6 +135,9 @@ Status Shard::fold_record(const ports::Record& record) {
     lineage_.folded(view_);
     if (Status ours = check_partitions(); view_.genesis && !ours) return ours;
     more_work_ = report_.more_work;
+    if (sequencing_ && view_.settings && state_.meta.settings_at == record.offset) {
+        settings_taken_ = settings_taken_ || *view_.settings == settings_.policy;
+    }
     if (sequencing_ && (view_.items.empty() || state_.meta.last != before)) {
         active_.accepted(record.offset, clock_.steady_now());
     }
@@ -167,8 +170,8 @@ Status Shard::settle_appends() {
     while (!appends_.empty() && appends_.front()->ready()) {
         const auto appended = appends_.front()->take();
         appends_.pop_front();
-        settings_journaled_ = settings_journaled_ || appended.ok();
         if (appended) {
+            appended_ = appended->last_offset;
             TRUEUP_FAILPOINT("appended");  // no write-behind has this record yet
             active_.appended(appended->last_offset);
             continue;
@@ -189,33 +192,43 @@ Result<bool> Shard::our_turn() {
     return active_.step_in(*behind || tick_due(), clock_.steady_now());
 }
 
-Result<bool> Shard::sequence() {
-    const Result<bool> turn = our_turn();
-    if (!turn) return turn.error();
-    if (!*turn) return false;
-    // The first append carries the settings and goes alone: items that were folded before them
-    // would be nobody's.
-    const bool has_settings = !settings_journaled_;
-    if (appends_.size() >= (has_settings ? 1 : settings_.in_flight)) return false;
-    codec::JournalRecordBuilder record(last_size_);
+/// Our settings go first and alone, and once more where others came into force just before them:
+/// what is appended beside them would be judged by those, or by none. They wait for nobody's turn.
+void Shard::put_settings() {
+    if (!appends_.empty() || state_.meta.applied < appended_) return;  // are they taken?
+    if (settings_.on_settings && state_.plan != nullptr) {
+        std::exchange(settings_.on_settings, nullptr)(state_.meta.settings);
+    }
+    codec::JournalRecordBuilder record(0);
+    record.set_settings(settings_.policy, state_.meta.settings_at);
+    append(std::move(record));
+}
+
+void Shard::append(codec::JournalRecordBuilder record) {
     if (state_.meta.record != 0) record.set_folded({state_.meta.applied, state_.meta.record});
-    if (has_settings) {
-        if (settings_.on_settings && state_.plan != nullptr) {
-            std::exchange(settings_.on_settings, nullptr)(state_.meta.settings);
-        }
-        record.set_settings(settings_.policy);
-    }
-    const Result<bool> more = sequencer_.gather(record, settings_.record_bytes);
-    if (!more) {
-        go_back();  // some topics were read, and the record is dropped
-        return more.error();
-    }
-    if (record.count() == 0 && !has_settings && !tick_due()) return false;
     std::vector<ports::Entry> entries;
     entries.push_back({{}, record.take()});
     last_size_ = entries.front().value.size();
     appends_.push_back(log_.append({Topic::kJournal, settings_.shard}, std::move(entries)));
     last_record_ = clock_.steady_now();
+}
+
+Result<bool> Shard::sequence() {
+    if (!settings_taken_) {
+        put_settings();
+        return false;
+    }
+    const Result<bool> turn = our_turn();
+    if (!turn) return turn.error();
+    if (!*turn || appends_.size() >= settings_.in_flight) return false;
+    codec::JournalRecordBuilder record(last_size_);
+    const Result<bool> more = sequencer_.gather(record, settings_.record_bytes);
+    if (!more) {
+        go_back();  // some topics were read, and the record is dropped
+        return more.error();
+    }
+    if (record.count() == 0 && !tick_due()) return false;
+    append(std::move(record));
     return *more;
 }
 

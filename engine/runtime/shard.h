@@ -34,6 +34,10 @@
 #include <utility>
 #include <vector>
 
+namespace trueup::codec {
+class JournalRecordBuilder;
+}
+
 namespace trueup::runtime {
 
 class Shard {
@@ -78,6 +82,8 @@ class Shard {
     void go_back();
     Status settle_appends();
     Status lead();
+    void put_settings();
+    void append(codec::JournalRecordBuilder record);
     Result<bool> our_turn();
     bool write_due() const;
     Result<bool> sequence();
@@ -115,9 +121,10 @@ class Shard {
     SteadyTime next_look_{};
     std::string refused_;
     bool caught_up_ = false;
-    bool sequencing_ = false;          ///< the journal's end was reached once, positions are set
-    bool settings_journaled_ = false;  ///< an append of ours that carried them was acknowledged
-    std::size_t last_size_ = 0;  ///< of a journal record of ours: the next one may be as large
+    bool sequencing_ = false;      ///< the journal's end was reached once, positions are set
+    bool settings_taken_ = false;  ///< ours came into force since the journal's end was reached
+    Offset appended_ = kNoOffset;  ///< the last record of ours, until then
+    std::size_t last_size_ = 0;    ///< of a journal record of ours: the next one may be as large
     bool more_work_ = false;
     std::vector<SourceId> wants_epoch_;  ///< not handed out yet
     SteadyTime last_record_{};

@@ -1,6 +1,7 @@
 // A shard is opened: its rows are loaded, and its journal must go on from where they are.
 #include "engine/base/check.h"
 #include "engine/codec/journal_codec.h"
+#include "engine/codec/settings_codec.h"
 #include "engine/core/edges.h"
 #include "engine/runtime/shard.h"
 
@@ -41,6 +42,10 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
 
 Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
                                            ports::Store& store, ports::Clock& clock) {
+    // As the journal gives them back, to know them there.
+    Result<Settings> policy = codec::decode_settings(codec::encode_settings(settings.policy));
+    if (!policy) return policy.error();
+    settings.policy = *std::move(policy);
     std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
     shard->state_.newest_logic = shard->settings_.policy.logic;
     // In the journal it would halt every engine for good.

@@ -18,6 +18,8 @@ void check_same(const v1::JournalRecord& record, const JournalView& view) {
         TRUEUP_CHECK(record.folded_offset() == view.folded->offset.value());
         TRUEUP_CHECK(record.folded_digest() == view.folded->digest);
     }
+    TRUEUP_CHECK((record.has_settings_after() ? record.settings_after() : -1) ==
+                 view.settings_after.value());
     TRUEUP_CHECK(static_cast<std::size_t>(record.items_size()) == view.items.size());
     for (int i = 0; i < record.items_size(); ++i) {
         const v1::Item& item = record.items(i);
@@ -35,6 +37,7 @@ void check_same(const JournalView& a, const JournalView& b) {
     TRUEUP_CHECK(a.genesis == b.genesis);
     TRUEUP_CHECK(a.settings == b.settings);
     TRUEUP_CHECK(a.folded == b.folded);
+    TRUEUP_CHECK(a.settings_after == b.settings_after || !a.settings);
     TRUEUP_CHECK(a.items.size() == b.items.size());
     for (std::size_t i = 0; i < a.items.size(); ++i) {
         TRUEUP_CHECK(a.items[i].topic == b.items[i].topic);
@@ -53,7 +56,7 @@ void check_same(const JournalView& a, const JournalView& b) {
 std::string built_from(const JournalView& view) {
     codec::JournalRecordBuilder builder;
     if (view.genesis) builder.set_genesis(*view.genesis);
-    if (view.settings) builder.set_settings(*view.settings);
+    if (view.settings) builder.set_settings(*view.settings, view.settings_after);
     if (view.folded) builder.set_folded(*view.folded);
     for (const ItemView& item : view.items) {
         builder.add_item(item.topic, item.prev_offset, item.offset, item.append_time, item.bytes,

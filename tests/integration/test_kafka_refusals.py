@@ -375,13 +375,14 @@ class KafkaRefusals(brokered.Brokered):
 
     def newer(self):
         """A record that puts this journal's settings in force as a build would with the next logic."""
-        [ours] = [
-            one["record"]["settings"]
+        [(ours, at)] = [
+            (one["record"]["settings"], one["offset"])
             for one in self.do("read", "journal", message="JournalRecord")
             if "settings" in one["record"]
         ]
         settings = ours | {"logic": ours["logic"] + 1}
-        return {"message": "JournalRecord", "fields": {"format": 1, "settings": settings}}
+        fields = {"format": 1, "settings": settings, "settings_after": at}
+        return {"message": "JournalRecord", "fields": fields}
 
 
 if __name__ == "__main__":

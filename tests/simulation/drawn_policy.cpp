@@ -184,6 +184,24 @@ class Author {
     void add_rule() {
         DrawnRule rule;
         rule.name = "rule_" + std::to_string(rules_.size() + 1);
+        rule.body = "    finds: whatever it is\n    grace: " + of({"0s", "30s", "60s"}) + "\n";
+        if (random_.chance(300)) rule.body += "    since: first_seen\n";
+        if (random_.chance(250)) {
+            rule.body += "    cases:\n";
+            for (int left = 2; left > 0; --left) {
+                const Texts lines = any_case();
+                for (const std::string& line : lines) {
+                    rule.body += (&line == &lines.front() ? "      - " : "        ") + line + "\n";
+                }
+            }
+        } else {
+            for (const std::string& line : any_case()) rule.body += "    " + line + "\n";
+        }
+        rules_.push_back(std::move(rule));
+    }
+
+    /// Its lines.
+    Texts any_case() {
         const bool rows = random_.chance(900);
         const bool pods = !rows || random_.chance(900);
         const std::string of_rows = of({"one", "one", "one", "none", "none", "some", "surplus"});
@@ -207,19 +225,17 @@ class Author {
         if (pods)
             when += (rows ? ", pods: " : "pods: ") +
                     pattern(of_pods, false, rows && of_rows == "one", notes);
-        rule.body = "    finds: whatever it is\n    when: {" + when + "}\n";
+        Texts lines{"when: {" + when + "}"};
         if (rows && of_rows == "one" && random_.chance(200)) {
-            rule.body += "    past: rows.last_activity_at + " + of({"20s", "60s"}) + "\n";
+            lines.push_back("past: rows.last_activity_at + " + of({"20s", "60s"}));
         }
-        rule.body += "    grace: " + of({"0s", "30s", "60s"}) + "\n";
-        if (random_.chance(300)) rule.body += "    since: first_seen\n";
-        if (counted_ && random_.chance(400)) rule.body += "    ask_while: some\n";
+        if (counted_ && random_.chance(400)) lines.push_back("ask_while: some");
         const std::string done = notes     ? "{update: pods, set: {note: 'seen by {subject}'}}"
                                  : records ? insert()
                                  : list    ? "[{delete: pods}, " + update() + "]"
                                            : steps(rows ? of_rows : "", pods ? of_pods : "");
-        rule.body += "    do: " + done + "\n";
-        rules_.push_back(std::move(rule));
+        lines.push_back("do: " + done);
+        return lines;
     }
 
     std::string steps(const std::string& rows, const std::string& pods) {

@@ -994,6 +994,13 @@ TEST_F(OraclesTest, ModeIsAWriteOrderedBeforeItsRuleCeasedToAct_S40) {
     EXPECT_EQ(violated(), Names{"mode"});
 }
 
+TEST_F(OraclesTest, ConfiguredIsWhoGoesByWhatItWasGiven) {
+    oracles_.plain().judge_configured({});
+    EXPECT_EQ(violated(), Names{});
+    oracles_.plain().judge_configured({"engine-2"});
+    EXPECT_EQ(violated(), Names{"configured"});
+}
+
 TEST_F(OraclesTest, PassIsOneThatEnds_G14) {
     oracles_.plain().judge_passes({});
     EXPECT_EQ(violated(), Names{});
@@ -1021,6 +1028,61 @@ TEST_F(OraclesTest, ARowThatNamesNoPodThereCanBeMayMeanAnyPod_G25) {
         world_.delete_pod("w", 0);
     }
     EXPECT_EQ(violated(), Names{"approval"});
+}
+
+// A new pod came in the moment in which the old one went: nothing was so of both.
+TEST_F(OraclesTest, EvidenceOfAListIsThatItsOwnPodGoesAndThatThereWasNoOther) {
+    const std::string uid = pod("w");
+    const std::string pk = row("w");
+    scheduler_.run_until(Millis{100'000});
+    Command closing = command("public.instances/" + pk, 1);
+    closing.draft.target = {"rows", "public.instances/" + pk, "w", "public.instances"};
+    closing.draft.action.kind = Action::Kind::kUpdateRow;
+    closing.draft.read_set = {{Predicate::Kind::kNoneBut, "pods", uid, "name", "w"}};
+    give(closing);
+    EXPECT_EQ(violated(), Names{"evidence"}) << "its pod stays";
+    world_.recreate_pod("w");
+    scheduler_.run_until(Millis{110'000});
+    closing.id = CommandId({2, 2});
+    give(closing);
+    EXPECT_EQ(oracles_.violations().size(), 1U);
+    scheduler_.run_until(Millis{170'000});
+    closing.id = CommandId({3, 3});
+    give(closing);
+    EXPECT_EQ(oracles_.violations().size(), 2U) << "the other one has been there for a minute";
+}
+
+// The owner had deleted pod and row before the first step was done, and the rows' source was
+// silent.
+TEST_F(OraclesTest, EvidenceOfAListIsWhatWasSoWhenItWasOrdered) {
+    const std::string uid = pod("w");
+    const std::string pk = row("w");
+    scheduler_.run_until(Millis{100'000});
+    const std::vector<Predicate> of_row{
+        {Predicate::Kind::kField, "rows", "public.instances/" + pk, "status", "running"},
+        {Predicate::Kind::kNoVeto, "rows", "public.instances/" + pk, {}, {}}};
+    Command deletion = command(uid, 1);
+    deletion.draft.target = {"pods", uid, "w", "graph"};
+    deletion.draft.action.kind = Action::Kind::kDeletePod;
+    deletion.draft.read_set = of_row;
+    give_as(deletion, OutcomeKind::kExpired);
+    world_.delete_row(pk);
+    world_.delete_pod("w", 0);
+    scheduler_.run_until(Millis{170'000});
+    Command closing = command("public.instances/" + pk, 2);
+    closing.draft.target = {"rows", "public.instances/" + pk, "w", "public.instances"};
+    closing.draft.action.kind = Action::Kind::kUpdateRow;
+    closing.draft.read_set = of_row;
+    closing.draft.read_set.insert(closing.draft.read_set.begin(),
+                                  {Predicate::Kind::kNoneBut, "pods", uid, "name", "w"});
+    give(closing);
+    EXPECT_EQ(violated(), Names{});
+    deletion.id = CommandId({3, 3});
+    oracles_.given(deletion, SteadyTime(Millis{100'000}));
+    end(deletion.id, OutcomeKind::kRefused);
+    closing.id = CommandId({4, 4});
+    give(closing);
+    EXPECT_EQ(violated(), Names{"evidence"}) << "that one never began";
 }
 
 // S17: another row under the same key was failed for what was wrong with the first.

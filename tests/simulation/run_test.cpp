@@ -52,6 +52,40 @@ TEST(Simulation, SomethingHappensInARun) {
     EXPECT_GT(report.simulated, Millis{360'000});
 }
 
+/// What was ordered in a run, each once: the rule, what it does, to what.
+std::set<std::string> ordered(std::uint64_t seed, const Plan& plan) {
+    Trace trace("");
+    const Report report = run(seed, plan, make_schedule(seed, plan), &trace);
+    EXPECT_TRUE(report.good()) << said(report);
+    std::set<std::string> orders;
+    for (const std::string& line : trace.lines()) {
+        const std::size_t at = line.find(" command ");
+        if (at == std::string::npos) continue;
+        const std::size_t begin = line.find(' ', at + 9) + 1;  // behind its id
+        orders.insert(line.substr(begin, line.find(", emission ") - begin));
+    }
+    return orders;
+}
+
+// Everything goes wrong within half a minute, before anything is put right.
+TEST(Simulation, ShardsTogetherDoWhatOneDoes_B2) {
+    Plan plan = *find_plan("workload");
+    plan.subjects = 40;
+    plan.unrest = Millis{50'000};
+    plan.workload_every = Millis{500};
+    plan.budget = {100, 0, Millis{60'000}};
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        plan.shards = 1;
+        const std::set<std::string> alone = ordered(seed, plan);
+        EXPECT_GT(alone.size(), 5U);
+        for (const std::int32_t shards : {2, 4, 8}) {
+            plan.shards = shards;
+            EXPECT_EQ(ordered(seed, plan), alone) << shards << " shards";
+        }
+    }
+}
+
 TEST(Simulation, PlansGoTogetherUnlessTheProductRefusesIt) {
     const std::optional<Plan> both = find_plan("rules+rewind");
     ASSERT_TRUE(both);

@@ -180,15 +180,31 @@ std::vector<Assignment> sets_of(const policy::Policy& policy, const policy::Step
     return sets;
 }
 
-/// Is that what the last step of the rule writes? It has one case.
-bool writes(const policy::Policy& policy, const policy::Rule& rule, const Command& command) {
+/// Is that what the last step of the case writes?
+bool writes(const policy::Policy& policy, const policy::Case& found, const Command& command) {
     return command.draft.action.sets ==
-           sets_of(policy, rule.cases.front().steps.back(), name_in(command.subject));
+           sets_of(policy, found.steps.back(), name_in(command.subject));
+}
+
+/// What a rule says, and by which of its cases: the first that says anything.
+struct Said {
+    naive::Judged judged;
+    const policy::Case& found;
+};
+Said judged_by(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
+               const naive::Moment& moment) {
+    policy::Rule alone = rule;
+    for (const policy::Case& each : rule.cases) {
+        alone.cases = {each};
+        const naive::Judged judged = naive::judge(policy, alone, subject, moment);
+        if (judged.kind != Kind::kHealthy) return {judged, each};
+    }
+    return {{}, rule.cases.front()};
 }
 
 /// Is this what the text wants to be done to that?
-bool means(const policy::Policy& policy, const policy::Rule& rule, const naive::Judged& judged,
-           const Command& command) {
+bool means(const policy::Policy& policy, const Said& said, const Command& command) {
+    const naive::Judged& judged = said.judged;
     const Target& target = command.draft.target;
     const bool inserts = command.draft.action.kind == Action::Kind::kInsertRow;
     // What is not there yet has no name but its subject's.
@@ -196,17 +212,14 @@ bool means(const policy::Policy& policy, const policy::Rule& rule, const naive::
     if (judged.kind != Kind::kAct || judged.target != (inserts ? "" : target.object_id)) {
         return false;
     }
-    if ((is_update(command) || inserts) && !writes(policy, rule, command)) return false;
+    if ((is_update(command) || inserts) && !writes(policy, said.found, command)) return false;
     const policy::Verb verb = inserts              ? policy::Verb::kInsert
                               : is_update(command) ? policy::Verb::kUpdate
                                                    : policy::Verb::kDelete;
     return judged.verb == verb;
 }
 
-bool has_list(const policy::Rule& rule) {
-    return std::any_of(rule.cases.begin(), rule.cases.end(),
-                       [](const policy::Case& each) { return each.steps.size() > 1; });
-}
+bool is_list(const policy::Case& found) { return found.steps.size() > 1; }
 
 }  // namespace
 
@@ -236,12 +249,40 @@ std::vector<const TextLaw::Force*> TextLaw::forces(SteadyTime at) const {
 std::string TextLaw::against_order(const Command& command, const History& history,
                                    SteadyTime issued, Millis age) {
     std::string said = against(command, history, issued, age, nullptr);
+    if (!said.empty() || is_update(command)) return said;
     for (const Force* force : forces(issued)) {
-        const policy::Rule* rule = rule_of(force->settings, command.rule);
-        const bool begins = said.empty() && rule != nullptr && has_list(*rule);
-        if (begins && !is_update(command)) begun_.insert({command.rule, command.subject});
+        const std::vector<const policy::Case*> by = cases(*force, command, history, issued, age);
+        if (std::any_of(by.begin(), by.end(), [](const auto* each) { return is_list(*each); })) {
+            begun_.insert({command.rule, command.subject});
+        }
     }
     return said;
+}
+
+std::vector<const policy::Case*> TextLaw::cases(const Force& force, const Command& command,
+                                                const History& history, SteadyTime issued,
+                                                Millis age) const {
+    std::vector<const policy::Case*> all;
+    const policy::Policy& policy = *force.settings.text;
+    const policy::Rule* rule = rule_of(force.settings, command.rule);
+    const RuleSettings* settings = settings_of(force.settings, command.rule);
+    if (rule == nullptr || settings == nullptr) return all;
+    const std::string name = name_in(command.subject);
+    const naive::Moment moment = moment_at(issued, *settings);
+    const std::vector<Moment> window =
+        history.turns(name, history.moment_at(issued - age), history.moment_at(issued));
+    for (const Moment pods : window) {
+        for (const Moment rows : window) {
+            for (const bool left : {true, false}) {
+                Scene scene(policy, history, name);
+                scene.add_pod(pods, left);
+                scene.add_rows(rows);
+                const Said said = judged_by(policy, *rule, scene.subject, moment);
+                if (means(policy, said, command)) all.push_back(&said.found);
+            }
+        }
+    }
+    return all;
 }
 
 std::string TextLaw::against_write(const Command& command, const History& history,
@@ -288,12 +329,11 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
                     Scene scene(*force->settings.text, history, name);
                     scene.add_pod(pods, left);
                     scene.add_rows(rows, by_pk);
-                    const naive::Judged judged =
-                        naive::judge(*force->settings.text, *rule, scene.subject, moment);
-                    if (means(*force->settings.text, *rule, judged, command)) {
-                        found.about.insert(judged.object_id);
+                    const Said it = judged_by(*force->settings.text, *rule, scene.subject, moment);
+                    if (means(*force->settings.text, it, command)) {
+                        found.about.insert(it.judged.object_id);
                     } else {
-                        said = "its text says `" + naive::told(judged) + "`";
+                        said = "its text says `" + naive::told(it.judged) + "`";
                     }
                 }
             }
@@ -310,7 +350,10 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
 bool TextLaw::goes_on(const policy::Policy& policy, const policy::Rule& rule,
                       const Command& command) const {
     const bool begun = begun_.count({command.rule, command.subject}) != 0;
-    return begun && is_update(command) && has_list(rule) && writes(policy, rule, command);
+    return begun && is_update(command) &&
+           std::any_of(rule.cases.begin(), rule.cases.end(), [&](const policy::Case& each) {
+               return is_list(each) && writes(policy, each, command);
+           });
 }
 
 bool TextLaw::left_alone(const naive::Judged& judged, const std::string& subject) const {
@@ -382,6 +425,19 @@ bool counts(const policy::Policy& policy, const std::string& count, const Histor
     return false;
 }
 
+/// Must somebody have approved what this case of a policy says?
+bool asks_in(const policy::Policy& policy, const policy::Case& found, const History& history,
+             Moment from, Moment to, const std::set<std::string>& ended) {
+    // A count leans on nobody: what a silent source has not told is not in it, unless the rule
+    // waits for that source itself.
+    const bool heard = std::any_of(found.when.begin(), found.when.end(),
+                                   [](const auto& each) { return each.role == "rows"; });
+    const auto& asked = found.ask_while;
+    return heard && std::any_of(asked.begin(), asked.end(), [&](const std::string& count) {
+               return counts(policy, count, history, from, to, ended);
+           });
+}
+
 }  // namespace
 
 bool TextLaw::asks(const Command& command, const History& history, SteadyTime issued,
@@ -394,18 +450,10 @@ bool TextLaw::asks(const Command& command, const History& history, SteadyTime is
     return std::all_of(some.begin(), some.end(), [&](const Force* force) {
         const policy::Rule* rule = rule_of(force->settings, command.rule);
         // What goes on was approved as it began.
-        if (rule == nullptr || rule->cases.size() != 1 ||
-            goes_on(*force->settings.text, *rule, command))
-            return false;
-        const policy::Case& found = rule->cases.front();
-        // A count leans on nobody: what a silent source has not told is not in it, unless the rule
-        // waits for that source itself.
-        const bool heard = std::any_of(found.when.begin(), found.when.end(),
-                                       [](const auto& each) { return each.role == "rows"; });
-        if (!heard) return false;
-        const auto& asked = found.ask_while;
-        return std::any_of(asked.begin(), asked.end(), [&](const std::string& count) {
-            return counts(*force->settings.text, count, history, from, to, ended);
+        if (rule == nullptr || goes_on(*force->settings.text, *rule, command)) return false;
+        const std::vector<const policy::Case*> by = cases(*force, command, history, issued, age);
+        return !by.empty() && std::all_of(by.begin(), by.end(), [&](const policy::Case* each) {
+            return asks_in(*force->settings.text, *each, history, from, to, ended);
         });
     });
 }

@@ -45,6 +45,10 @@ class TextLaw : public Law {
     std::vector<const Force*> forces(SteadyTime at) const;
     std::string against(const Command& command, const History& history, SteadyTime issued,
                         Millis age, const Looks* looks) const;
+    /// Of its rule, by which this was to be ordered at some time of the last `age`.
+    std::vector<const policy::Case*> cases(const Force& force, const Command& command,
+                                           const History& history, SteadyTime issued,
+                                           Millis age) const;
     bool younger_than_its_grace(const Found& found, const Command& command, const History& history,
                                 SteadyTime issued, Millis age) const;
 

@@ -61,7 +61,8 @@ class NaiveModel {
         if (step < Millis{0} || step > max_clock_step_) {
             for (auto& [name, source] : sources) source.fresh_until = {};
         }
-        if (record.settings) {
+        if (record.settings && record.settings_after == settings_at_) {
+            settings_at_ = record.offset;
             max_clock_step_ = record.settings->max_clock_step;
             for (const SourceSettings& s : record.settings->sources) {
                 sources[s.name].topic = s.topic;
@@ -200,6 +201,7 @@ class NaiveModel {
     Millis max_clock_step_{10'000};
     BrokerTime before_{};
     std::map<Topic, Offset> ends_;
+    Offset settings_at_ = kNoOffset;
 };
 
 }  // namespace trueup::testing

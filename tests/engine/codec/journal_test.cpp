@@ -122,6 +122,7 @@ void expect_same(const v1::JournalRecord& m, const JournalView& view) {
     }
     EXPECT_EQ(m.has_genesis(), view.genesis.has_value());
     EXPECT_EQ(m.has_settings(), view.settings.has_value());
+    EXPECT_EQ(m.has_settings_after() ? m.settings_after() : -1, view.settings_after.value());
     ASSERT_EQ(m.has_folded_offset(), view.folded.has_value());
     if (view.folded) {
         EXPECT_EQ(m.folded_offset(), view.folded->offset.value());
@@ -368,8 +369,8 @@ TEST(JournalCodec, TwoGenesesOrSettingsStopTheirReader) {
     builder.set_genesis(samples::genesis());
     builder.set_genesis(samples::genesis());
     EXPECT_FALSE(decode_journal(builder.take(), Offset(1), kAt, view).ok());
-    builder.set_settings(samples::settings());
-    builder.set_settings(samples::settings());
+    builder.set_settings(samples::settings(), kNoOffset);
+    builder.set_settings(samples::settings(), kNoOffset);
     EXPECT_FALSE(decode_journal(builder.take(), Offset(1), kAt, view).ok());
 }
 

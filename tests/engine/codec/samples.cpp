@@ -308,7 +308,7 @@ Genesis genesis() { return {JournalId({3, 4}), 8, PartitionNumber(5)}; }
 std::string journal_record() {
     JournalRecordBuilder builder;
     builder.set_genesis(genesis());
-    builder.set_settings(settings());
+    builder.set_settings(settings(), Offset(40));
     builder.set_folded({Offset(41), 0xfedcba9876543210U});
     const auto at = [](std::int64_t ms) { return from_millis<BrokerTime>(1'700'000'000'000 + ms); };
     builder.add_item(Topic::kChangesPods, kNoOffset, kFirstOffset, at(1), encode_change(upsert()));

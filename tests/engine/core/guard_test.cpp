@@ -411,6 +411,19 @@ TEST(Guard, Guard_evidence_by_field_AHeartbeatKeepsNoRuleWaiting) {
     EXPECT_FALSE(s.commands().empty());
 }
 
+// A rule that had been switched off acted again: by an append of the engine before, which had been
+// under way for long.
+TEST(Guard, Guard_settings_name_those_before_ALateAppendBringsNoFormerOnesBack) {
+    JournalScript s = quiet_world();
+    const Settings former = s.settings();
+    const Offset known = s.meta().settings_at;
+    Settings without = former;
+    without.rules[0].mode = Mode::kOff;
+    s.put_in_force(without);
+    s.put_in_force(former, known);
+    EXPECT_EQ(s.meta().settings.rules[0].mode, Mode::kOff);
+}
+
 // What a new text compares may have changed just before, and the old text did not look: its create
 // windows begin when it comes into force.
 TEST(Guard, Guard_window_of_a_new_text_BeginsWhenItComesIntoForce) {

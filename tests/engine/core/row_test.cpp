@@ -291,6 +291,7 @@ core::Meta random_meta(Dice& dice) {
     meta.digest = dice.hash();
     for (Offset& last : meta.last) last = dice.offset();
     meta.settings = random_settings(dice);
+    meta.settings_at = dice.offset();
     for (std::size_t n = dice.below(4); n > 0; --n) meta.sources.push_back(random_source(dice));
     for (std::size_t n = dice.below(3); n > 0; --n) {
         core::Sweep sweep;

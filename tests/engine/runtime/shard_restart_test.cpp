@@ -278,7 +278,9 @@ TEST_F(ShardOpening, AMetaRowThatCannotBeReadIsSetAside_C2) {
 TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
     run();
     codec::JournalRecordBuilder record;
-    record.set_settings(trueup::testing::of_another_build(demo_policy(), "runner-sets"));
+    record.set_settings(
+        trueup::testing::of_another_build(demo_policy(), "runner-sets"),
+        folded(fixture_.settings, fixture_.log, fixture_.store, fixture_.clock).settings_at);
     ASSERT_TRUE(ports::append_now(fixture_.log, {Topic::kJournal, PartitionNumber(0)},
                                   {{{}, record.take()}})
                     .ok());

@@ -1,13 +1,18 @@
 // Proves C3, C4 and design §5: whatever becomes of an append, no item is folded twice and none is
 // lost; two engines on one journal are one.
+#include "engine/codec/journal_codec.h"
 #include "policies/shipped.h"
 #include "tests/engine/runtime/shard_fixture.h"
+#include "tests/support/wrapped_log.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
+#include <utility>
 
 namespace trueup::runtime::testing {
 namespace {
@@ -252,6 +257,74 @@ TEST(Shard, ChangedSettingsComeIntoForceAndAreJournaled) {
     auto follower = fixture.follow(elsewhere);
     fixture.settle(*follower);
     EXPECT_EQ(follower->state().meta.settings, shard->state().meta.settings);
+}
+
+/// Appends settings to the journal, by somebody who knew those at `after`.
+void append_settings(MemoryLog& log, const Settings& settings, Offset after) {
+    codec::JournalRecordBuilder record;
+    record.set_settings(settings, after);
+    ASSERT_TRUE(ports::append_now(log, partition(Topic::kJournal), {{{}, record.take()}}).ok());
+}
+
+// A rule that somebody had switched off acted: an append of the engine before, which had been under
+// way for long, brought back what that one had been started with.
+TEST(Shard, SettingsOfAnEngineThatHasEndedDoNotComeBack) {
+    ShardFixture fixture;
+    const Settings before = fixture.settings.policy;
+    auto first = fixture.open();
+    fixture.settle(*first);
+    ASSERT_TRUE(first->stop().ok());
+    fixture.settings.policy.rules[0].mode = Mode::kOff;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    const core::Meta known = shard->state().meta;
+    append_settings(fixture.log, before, kFirstOffset);
+    fixture.settle(*shard);
+    EXPECT_GT(shard->state().meta.applied, known.applied);
+    EXPECT_EQ(shard->state().meta.settings, known.settings);
+    append_settings(fixture.log, before, known.settings_at);
+    fixture.settle(*shard);
+    EXPECT_NE(shard->state().meta.settings.rules[0].mode, Mode::kOff) << "of one that knew them";
+}
+
+/// A log in which something else comes just before the next record of the journal.
+class OvertakenLog final : public trueup::testing::WrappedLog {
+  public:
+    using WrappedLog::WrappedLog;
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition at,
+                                                 const ports::Entries& entries) override {
+        if (at.topic == Topic::kJournal && first) std::exchange(first, nullptr)();
+        return WrappedLog::append(at, entries);
+    }
+    std::function<void()> first;
+};
+
+TEST(Shard, SettingsThatWereOvertakenAreJournaledOnceMore) {
+    ShardFixture fixture;
+    const Settings before = fixture.settings.policy;
+    auto first = fixture.open();
+    fixture.settle(*first);
+    ASSERT_TRUE(first->stop().ok());
+    const Offset in_force = first->state().meta.settings_at;
+    fixture.settings.policy.rules[0].mode = Mode::kOff;
+    OvertakenLog log(fixture.log);
+    log.first = [&] { append_settings(fixture.log, before, in_force); };
+    fixture.all_known({pod("a", "u", 5)}, {});
+    auto shard = Shard::open(fixture.settings, log, fixture.store, fixture.clock);
+    ASSERT_TRUE(shard.ok());
+    fixture.settle(**shard);
+    const core::Meta& meta = (*shard)->state().meta;
+    EXPECT_EQ(meta.settings.rules[0].mode, Mode::kOff);
+    EXPECT_GT(meta.counters.items, 0U);
+    std::size_t with_settings = 0;
+    for (const StoredRecord& record : fixture.log.records(partition(Topic::kJournal))) {
+        JournalView view;
+        ASSERT_TRUE(codec::decode_journal(record.value, record.offset, {}, view).ok());
+        with_settings += view.settings ? 1U : 0U;
+        EXPECT_TRUE(view.items.empty() || record.offset > meta.settings_at)
+            << "what came in would be judged by settings that nobody wants";
+    }
+    EXPECT_EQ(with_settings, 4U) << "the first ones, the late ones, ours in vain, and ours";
 }
 
 TEST(Shard, ARestartWithEqualSettingsChangesNothing) {
