@@ -65,7 +65,8 @@ void Fleet::configure(const Settings& settings, Millis apart) {
                 if (parts_->configured != asked) return;
                 engine->configure(settings);
                 for (const RuleSettings& rule : settings.rules) {
-                    if (acts(rule.mode)) parts_->around.oracles.restraints().may_act(rule.rule);
+                    Restraints& restraints = parts_->around.oracles.restraints();
+                    if (acts(rule.mode)) restraints.may_act(engine->index(), rule.rule);
                 }
                 engine->crash_at(1, Millis{1'000});
             });

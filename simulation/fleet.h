@@ -72,8 +72,8 @@ class Fleet {
     bool granted(const RequestId& request, const RequestScope& scope) const;
     /// Has an engine of this shard come past that record of its requests?
     bool has_read(PartitionNumber shard, Offset offset) const;
-    /// Has an engine been given settings by which this rule acts?
-    bool acts_anywhere(const std::string& rule) const;
+    /// Has an engine of that shard been given settings by which this rule acts?
+    bool acts_on(PartitionNumber shard, const std::string& rule) const;
     /// The engines in whose journal other settings are in force than they were given last.
     std::vector<std::string> otherwise_configured() const;
     /// What is not settled, in one sentence.

@@ -93,12 +93,13 @@ std::vector<std::string> Fleet::passes_since(BrokerTime then) const {
     return open;
 }
 
-bool Fleet::acts_anywhere(const std::string& rule) const {
+bool Fleet::acts_on(PartitionNumber shard, const std::string& rule) const {
     return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         const auto& rules = engine->policy().rules;
-        return std::any_of(rules.begin(), rules.end(), [&](const RuleSettings& each) {
-            return each.rule == rule && acts(each.mode);
-        });
+        return engine->index() == shard &&
+               std::any_of(rules.begin(), rules.end(), [&](const RuleSettings& each) {
+                   return each.rule == rule && acts(each.mode);
+               });
     });
 }
 
@@ -108,12 +109,23 @@ std::vector<std::string> Fleet::otherwise_configured() const {
         if (engine->shard() == nullptr) continue;
         const Settings& given = engine->policy();
         const Settings& in_force = engine->shard()->state().meta.settings;
-        // Rules that left keep their numbers there.
-        const bool all =
-            std::all_of(given.rules.begin(), given.rules.end(), [&](const RuleSettings& rule) {
-                return std::count(in_force.rules.begin(), in_force.rules.end(), rule) == 1;
+        // Rules and sources that left keep their numbers there.
+        const auto has_all = [](const auto& there, const auto& wanted) {
+            return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+                return std::count(there.begin(), there.end(), one) == 1;
             });
-        if (!all || !(given.text == in_force.text)) others.push_back(engine->name());
+        };
+        const auto plays = [](const SourceSettings& source) { return source.role != kNoRole; };
+        const auto playing = [&](const Settings& all) {
+            return std::count_if(all.sources.begin(), all.sources.end(), plays);
+        };
+        Settings same = in_force;
+        same.rules = given.rules;
+        same.sources = given.sources;
+        const bool ours = same == given && has_all(in_force.rules, given.rules) &&
+                          has_all(in_force.sources, given.sources) &&
+                          playing(in_force) == playing(given);
+        if (!ours) others.push_back(engine->name());
     }
     return others;
 }

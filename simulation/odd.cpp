@@ -167,21 +167,23 @@ void change_mode(Stage& stage, Random& random) {
 }
 
 /// Somebody starts engines with a mistake in their settings and takes it back at once, while what
-/// they append is stored late, some of it twice; and there is something to do.
+/// they append is stored late, some of it twice; and there is something to do, for a rule that acts
+/// at once.
 void change_mode_and_back(Stage& stage, Random& random) {
-    const Settings right = settings_now(stage);
-    Settings without = right;
-    for (RuleSettings& one : without.rules) {
-        if (one.rule == "status_drift") one.mode = Mode::kOff;  // it acts at once, if it does
-    }
-    const auto configure = [&stage](const Settings& settings, Millis after) {
-        later(stage, after, [&stage, settings] { stage.fleet.configure(settings, Millis{0}); });
+    const auto configure = [&stage](bool acts, Millis after) {
+        later(stage, after, [&stage, acts] {
+            Settings settings = settings_now(stage);
+            for (RuleSettings& one : settings.rules) {
+                if (one.rule == "status_drift" && !acts) one.mode = Mode::kOff;
+            }
+            stage.fleet.configure(settings, Millis{0});
+        });
     };
     stage.reconfigured = true;
-    configure(without, Millis{0});
+    configure(false, Millis{0});
     const Millis begins = random.between(Millis{5'000}, Millis{15'000});
     const Millis ends = begins + random.between(Millis{1'000}, Millis{1'500});
-    configure(right, begins);
+    configure(true, begins);
     const auto late = [&stage](unsigned often, Millis after) {
         later(stage, after, [&stage, often] {
             stage.broker.troubles().doubled = stage.broker.troubles().late = often;
@@ -189,7 +191,7 @@ void change_mode_and_back(Stage& stage, Random& random) {
     };
     late(400, begins);
     late(0, ends);  // what takes it back is there at once
-    configure(without, ends);
+    configure(false, ends);
     const Millis again = ends + random.between(Millis{30'000}, Millis{60'000});
     for (Millis at = ends; at < again; at += Millis{5'000}) {
         later(stage, at, [&stage, draw = random.next()] {
@@ -198,7 +200,7 @@ void change_mode_and_back(Stage& stage, Random& random) {
             if (const auto* pod = pick(all, which)) stage.world.set_phase((*pod)->name, "Failed");
         });
     }
-    configure(right, again);
+    configure(true, again);
 }
 
 /// Another policy is put in force; engines have it one after the other.

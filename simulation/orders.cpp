@@ -116,8 +116,9 @@ void Oracles::given(const Command& command, SteadyTime issued) {
 }
 
 void Oracles::judge_configured(PartitionNumber shard, const Command& command) {
+    if (tail_lost) return;  // the settings may be, and those of before are in force again
     const auto given = given_.find(command.id);
-    if (given == given_.end() || !restraints_.off(shard, command.rule, given->second)) return;
+    if (given == given_.end() || !restraints_.was_off(shard, command.rule, given->second)) return;
     violate("configured", what_of(command) + "no engine was given settings by which that acts");
 }
 

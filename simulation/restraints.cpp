@@ -19,7 +19,7 @@ std::optional<SteadyTime> Restraints::silenced_at(const std::string& rule) const
     return found == silenced_.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool Restraints::off(PartitionNumber shard, const std::string& rule, SteadyTime issued) const {
+bool Restraints::was_off(PartitionNumber shard, const std::string& rule, SteadyTime issued) const {
     const auto found = off_.find({shard, rule});
     return found != off_.end() && found->second < issued;
 }

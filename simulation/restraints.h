@@ -35,16 +35,15 @@ class Restraints {
     /// When one last said so; nullopt: never.
     std::optional<SteadyTime> silenced_at(const std::string& rule) const;
 
-    /// Settings by which the rule does not act are in a shard's journal, and no engine was given
-    /// others since.
-    void off_everywhere(PartitionNumber shard, const std::string& rule) {
+    /// Settings by which the rule does not act are in a shard's journal, and no engine of that
+    /// shard has others.
+    void off(PartitionNumber shard, const std::string& rule) {
         off_.try_emplace({shard, rule}, scheduler_.steady_now());
     }
-    void may_act(const std::string& rule) {
-        std::erase_if(off_, [&](const auto& off) { return off.first.second == rule; });
-    }
+    /// One was given others.
+    void may_act(PartitionNumber shard, const std::string& rule) { off_.erase({shard, rule}); }
     /// Can nobody have wanted by then that the rule acts?
-    bool off(PartitionNumber shard, const std::string& rule, SteadyTime issued) const;
+    bool was_off(PartitionNumber shard, const std::string& rule, SteadyTime issued) const;
 
     /// Nobody has enabled any rule when it begins.
     void nobody_enabled() { begun_enabled_ = false; }

@@ -41,8 +41,8 @@ void Run::see_settings(ports::Partition at, const Broker::Record& record) {
     if (!view.settings || view.settings_after < in_force) return;  // passed over
     in_force = record.offset;
     for (const RuleSettings& rule : view.settings->rules) {
-        if (acts(rule.mode) || fleet_.acts_anywhere(rule.rule)) continue;
-        oracles_.restraints().off_everywhere(at.index, rule.rule);
+        if (acts(rule.mode) || fleet_.acts_on(at.index, rule.rule)) continue;
+        oracles_.restraints().off(at.index, rule.rule);
     }
     if (oracles_.law == nullptr) return;
     for (const RuleSettings& rule : view.settings->rules) means_.try_emplace(rule.rule);

@@ -2,8 +2,9 @@
 // be so when an executor looks again. Nobody lists it; it follows from what the text mentions:
 //
 //   R1  of each object that was bound, or that a `none` looked past: it is still there, every field
-//       that was read still says the same, its source's selector still matches it, and nobody put
-//       a hold on it
+//       that was read, for this case or one before it, still says the same, its source's selector
+//       still matches it, and nobody put a hold on it; the same of what only cases before it asked
+//       for
 //   R2  of the target the same, last: its own precondition makes that atomic
 //   R3  of a `none` without an object: there is none of that key, nor of a field that may be the
 //       whole key by itself

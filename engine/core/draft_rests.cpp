@@ -55,7 +55,8 @@ std::string_view Draft::scope(const PlanPattern& pattern) const {
 void Draft::rest_on_others(bool takes) {
     rest_on_bound(takes);
     rest_on_passed();
-    rest_on_looked_up();
+    rest_on_looked_up(found_.looked_up);
+    rest_on_looked_up(found_.before);
 }
 
 void Draft::rest_on_bound(bool takes) {
@@ -132,10 +133,10 @@ void Draft::rest_on_no_more(Role number) {
     }
 }
 
-/// What named conditions asked on the way, as what a `none` looked past; where there is none,
-/// that nobody has it.
-void Draft::rest_on_looked_up() {
-    for (const PlanPattern& pattern : found_.looked_up) {
+/// What named conditions and the cases before asked on the way, as what a `none` looked past; where
+/// there is none, that nobody has it.
+void Draft::rest_on_looked_up(const std::vector<PlanPattern>& patterns) {
+    for (const PlanPattern& pattern : patterns) {
         if (role_of(pattern.role).reference || decision_.bound[pattern.role] != nullptr) {
             continue;
         }
@@ -217,7 +218,7 @@ void Draft::say(const Facet& object, Role number, std::uint16_t index) {
 
 /// R5
 void Draft::rest_on_references() {
-    for (const auto* patterns : {&found_.patterns, &found_.looked_up}) {
+    for (const auto* patterns : {&found_.patterns, &found_.looked_up, &found_.before}) {
         for (const PlanPattern& pattern : *patterns) {
             if (role_of(pattern.role).reference) rest_on_reference(pattern);
         }

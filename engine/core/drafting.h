@@ -57,7 +57,7 @@ class Draft {
     void add_none_but(SourceId source, const std::string& key, std::vector<std::string> known);
     void rest_on_passed();
     void rest_on_no_more(Role number);
-    void rest_on_looked_up();
+    void rest_on_looked_up(const std::vector<PlanPattern>& patterns);
     bool ranked(Role number) const;
     void rest_on_ours(const Facet& object);
     void rest_on(const Facet& object);

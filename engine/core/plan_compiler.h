@@ -68,7 +68,7 @@ class PlanCompiler {
     void add(const RuleSettings& settings);
     void request(const std::string& name, PlanRule& made);
     bool asks_ledger(const PlanCase& found) const;
-    PlanCase planned(const policy::Case& text);
+    PlanCase planned(const policy::Case& text, const std::vector<PlanCase>& before);
     void hold_sources(const PlanCase& made);
     void hold_bound(const policy::Case& text, const PlanCase& found);
     TallyId tally(const std::string& name);
@@ -83,7 +83,8 @@ class PlanCompiler {
     PlanStep planned(const policy::Step& text);
 
     // plan_mentions.cpp: what a case rests on
-    void mention(PlanCase& found);
+    void mention(PlanCase& found, const std::vector<PlanCase>& before);
+    void mention_asked(const PlanCase& asked, Mentions& all, PlanCase& into) const;
     static void mention(const FieldAt& field, Mentions& all);
     static void mention(const PlanText& text, Mentions& all, PlanCase& found);
     void mention(const PlanPattern& pattern, Mentions& all, PlanCase& found) const;

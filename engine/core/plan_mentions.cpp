@@ -18,19 +18,19 @@ void look_up(const PlanPattern& pattern, PlanCase& found) {
 
 }  // namespace
 
-void PlanCompiler::mention(PlanCase& found) {
+/// A case finds something only where none before it does.
+void PlanCompiler::mention(PlanCase& found, const std::vector<PlanCase>& before) {
     Mentions all(plan_.roles.size());
-    for (const PlanPattern& pattern : found.patterns) {
-        mention(pattern, all, found);
-        mention(plan_.roles[pattern.role].live, pattern.role, all, found);
-        for (const std::string& field : policy::fields_of(policy_.roles[pattern.role].key)) {
-            all[pattern.role].insert(field_number(pattern.role, field));
-        }
+    for (const PlanCase& earlier : before) {
+        PlanCase asked;
+        mention_asked(earlier, all, asked);
+        const auto add = [&](const std::vector<PlanPattern>& patterns) {
+            found.before.insert(found.before.end(), patterns.begin(), patterns.end());
+        };
+        add(earlier.patterns);
+        add(asked.looked_up);
     }
-    if (found.past) {
-        mention(found.past->from, all);
-        if (const auto* field = std::get_if<FieldAt>(&found.past->length)) mention(*field, all);
-    }
+    mention_asked(found, all, found);
     for (const FieldAt& field : found.reads) mention(field, all);
     for (const PlanStep& step : found.steps) {
         mention(step.name, all, found);
@@ -41,6 +41,20 @@ void PlanCompiler::mention(PlanCase& found) {
     for (const std::set<std::uint16_t>& fields : all) {
         found.mentions.emplace_back(fields.begin(), fields.end());
     }
+}
+
+/// What decides whether that case finds something; `into` gets what it looks up.
+void PlanCompiler::mention_asked(const PlanCase& asked, Mentions& all, PlanCase& into) const {
+    for (const PlanPattern& pattern : asked.patterns) {
+        mention(pattern, all, into);
+        mention(plan_.roles[pattern.role].live, pattern.role, all, into);
+        for (const std::string& field : policy::fields_of(policy_.roles[pattern.role].key)) {
+            all[pattern.role].insert(field_number(pattern.role, field));
+        }
+    }
+    if (!asked.past) return;
+    mention(asked.past->from, all);
+    if (const auto* field = std::get_if<FieldAt>(&asked.past->length)) mention(*field, all);
 }
 
 void PlanCompiler::mention(const FieldAt& field, Mentions& all) {

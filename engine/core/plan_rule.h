@@ -105,11 +105,15 @@ struct PlanCase {
     std::optional<PlanDeadline> past;
     std::vector<TallyId> asks;
     std::vector<PlanStep> steps;
-    /// By role: the fields that patterns, claims, deadline, texts and key mention, ascending. What
-    /// a command rests on is derived from it (core/draft.h).
+    /// By role: the fields that patterns, claims, deadline, texts and key mention, and those that
+    /// cases before it ask for; ascending. What a command rests on is derived from it
+    /// (core/draft.h).
     std::vector<std::vector<std::uint16_t>> mentions;
     /// Looked up on the way by named conditions: references, and who names them.
     std::vector<PlanPattern> looked_up;
+    /// What the cases before it ask for and look up. They found nothing, and an executor must see
+    /// what they saw.
+    std::vector<PlanPattern> before;
     std::vector<FieldAt> texts;  ///< what the steps' texts are made of: nothing is no text
     std::vector<FieldAt> reads;  ///< what else they are made from
     bool by_ledger = false;      ///< it rests on how the subject's objects ended

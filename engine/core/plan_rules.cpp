@@ -94,7 +94,7 @@ void PlanCompiler::add(const RuleSettings& settings) {
         !text->backoff.empty() || !text->requested.empty() || text->acknowledges(policy::kMayRecur);
     request(text->requested, made);
     for (const policy::Case& each : text->cases) {
-        made.cases.push_back(planned(each));
+        made.cases.push_back(planned(each, made.cases));
         mask(made.cases.back(), made);
         if (settings.mode != Mode::kOff) {
             plan_.masks.push_back({RuleNumber(static_cast<std::uint8_t>(plan_.rules.size())),
@@ -139,7 +139,7 @@ bool PlanCompiler::asks_ledger(const PlanCase& found) const {
     return false;
 }
 
-PlanCase PlanCompiler::planned(const policy::Case& text) {
+PlanCase PlanCompiler::planned(const policy::Case& text, const std::vector<PlanCase>& before) {
     PlanCase made;
     made.duplicates = text.duplicates;
     for (const std::string& name : text.ask_while) made.asks.push_back(tally(name));
@@ -167,7 +167,7 @@ PlanCase PlanCompiler::planned(const policy::Case& text) {
         made.steps.push_back(planned(step));
         for (const policy::FieldRef& field : step.reads) made.reads.push_back(at(field));
     }
-    mention(made);
+    mention(made, before);
     hold_sources(made);
     return made;
 }

@@ -160,6 +160,7 @@ Status Shard::fold_record(const ports::Record& record) {
 
 /// Has the next round read again everything that was not folded. What comes twice is dropped.
 void Shard::go_back() {
+    first_.reset();
     for (const Topic topic : kInputTopics) {
         gaps_.push_back({topic, state_.meta.last[static_cast<std::size_t>(topic)]});
     }
@@ -193,15 +194,25 @@ Result<bool> Shard::our_turn() {
 }
 
 /// Our settings go first and alone, and once more where others came into force just before them:
-/// what is appended beside them would be judged by those, or by none. They wait for nobody's turn.
-void Shard::put_settings() {
-    if (!appends_.empty() || state_.meta.applied < appended_) return;  // are they taken?
+/// what is appended beside them would be judged by those, or by none. They wait for nobody's turn,
+/// but for what comes in: who cannot read it leaves the journal alone.
+Result<bool> Shard::put_settings() {
+    if (!appends_.empty() || state_.meta.applied < appended_) return false;  // are they taken?
+    if (!first_) {
+        first_.emplace(last_size_);
+        const Result<bool> more = sequencer_.gather(*first_, settings_.record_bytes);
+        if (!more) {
+            go_back();
+            return more.error();
+        }
+    }
     if (settings_.on_settings && state_.plan != nullptr) {
         std::exchange(settings_.on_settings, nullptr)(state_.meta.settings);
     }
     codec::JournalRecordBuilder record(0);
     record.set_settings(settings_.policy, state_.meta.settings_at);
     append(std::move(record));
+    return false;
 }
 
 void Shard::append(codec::JournalRecordBuilder record) {
@@ -214,10 +225,9 @@ void Shard::append(codec::JournalRecordBuilder record) {
 }
 
 Result<bool> Shard::sequence() {
-    if (!settings_taken_) {
-        put_settings();
-        return false;
-    }
+    if (!settings_taken_) return put_settings();
+    if (first_ && first_->count() > 0) append(std::move(*first_));
+    first_.reset();
     const Result<bool> turn = our_turn();
     if (!turn) return turn.error();
     if (!*turn || appends_.size() >= settings_.in_flight) return false;

@@ -14,6 +14,7 @@
 
 #include "engine/base/mutex.h"
 #include "engine/base/result.h"
+#include "engine/codec/journal_codec.h"
 #include "engine/core/fold.h"
 #include "engine/core/look.h"
 #include "engine/ports/clock.h"
@@ -33,10 +34,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace trueup::codec {
-class JournalRecordBuilder;
-}
 
 namespace trueup::runtime {
 
@@ -82,7 +79,7 @@ class Shard {
     void go_back();
     Status settle_appends();
     Status lead();
-    void put_settings();
+    Result<bool> put_settings();
     void append(codec::JournalRecordBuilder record);
     Result<bool> our_turn();
     bool write_due() const;
@@ -123,8 +120,9 @@ class Shard {
     bool caught_up_ = false;
     bool sequencing_ = false;      ///< the journal's end was reached once, positions are set
     bool settings_taken_ = false;  ///< ours came into force since the journal's end was reached
-    Offset appended_ = kNoOffset;  ///< the last record of ours, until then
-    std::size_t last_size_ = 0;    ///< of a journal record of ours: the next one may be as large
+    std::optional<codec::JournalRecordBuilder> first_;  ///< goes behind our settings
+    Offset appended_ = kNoOffset;                       ///< the last record of ours
+    std::size_t last_size_ = 0;  ///< of a journal record of ours: the next one may be as large
     bool more_work_ = false;
     std::vector<SourceId> wants_epoch_;  ///< not handed out yet
     SteadyTime last_record_{};

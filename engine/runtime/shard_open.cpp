@@ -42,18 +42,19 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
 
 Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
                                            ports::Store& store, ports::Clock& clock) {
-    // As the journal gives them back, to know them there.
-    Result<Settings> policy = codec::decode_settings(codec::encode_settings(settings.policy));
-    if (!policy) return policy.error();
-    settings.policy = *std::move(policy);
     std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
-    shard->state_.newest_logic = shard->settings_.policy.logic;
+    Settings& policy = shard->settings_.policy;
+    shard->state_.newest_logic = policy.logic;
     // In the journal it would halt every engine for good.
-    if (std::string flaw = core::flaw_of(shard->settings_.policy, shard->state_.newest_logic,
-                                         shard->settings_.partitions);
+    if (std::string flaw =
+            core::flaw_of(policy, shard->state_.newest_logic, shard->settings_.partitions);
         !flaw.empty()) {
         return Error{Next::kStop, Code::kConfiguration, "the configuration" + flaw};
     }
+    // As the journal gives it back, to know it there.
+    Result<Settings> read = codec::decode_settings(codec::encode_settings(policy));
+    if (!read) return read.error();
+    policy = *std::move(read);
     const auto tell = [&](const Subject& subject) { shard->tell_findings(subject); };
     if (Status loaded = shard->projection_.load(shard->state_, shard->settings_.cache_bytes, tell);
         !loaded) {

@@ -12,6 +12,17 @@ class Mentions {
     explicit Mentions(const policy::Policy& policy) : policy_(policy) {}
 
     Mentioned of(const policy::Case& found) {
+        ask(found);
+        for (const policy::Step& step : found.steps) {
+            add(step.name);
+            for (const policy::FieldRef& field : step.reads) add(field);
+            for (const policy::Assigned& set : step.sets) add(set.value.value_or(policy::Text{}));
+        }
+        return std::move(all_);
+    }
+
+    /// What decides whether it finds something.
+    void ask(const policy::Case& found) {
         for (const policy::Pattern& pattern : found.when) {
             const policy::Role& role = *policy::find_role(policy_, pattern.role);
             add(pattern);
@@ -23,12 +34,6 @@ class Mentions {
             const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
             if (length != nullptr) add(*length);
         }
-        for (const policy::Step& step : found.steps) {
-            add(step.name);
-            for (const policy::FieldRef& field : step.reads) add(field);
-            for (const policy::Assigned& set : step.sets) add(set.value.value_or(policy::Text{}));
-        }
-        return std::move(all_);
     }
 
   private:
@@ -71,6 +76,12 @@ class Mentions {
 
 Mentioned mentioned(const policy::Policy& policy, const policy::Case& found) {
     return Mentions(policy).of(found);
+}
+
+Mentioned mentioned(const policy::Policy& policy, const policy::Rule& rule, std::size_t which) {
+    Mentions all(policy);
+    for (std::size_t i = 0; i < which; ++i) all.ask(rule.cases[i]);
+    return all.of(rule.cases[which]);
 }
 
 }  // namespace trueup::testing::naive

@@ -1108,7 +1108,8 @@ class Judgement {
         if (!policy_.ledger) return false;
         if (!rule_.backoff.empty()) return true;
         const std::string& of = policy_.ledger->of.role;
-        const Mentioned mentions = mentioned(policy_, found);
+        const auto which = static_cast<std::size_t>(&found - rule_.cases.data());
+        const Mentioned mentions = mentioned(policy_, rule_, which);
         const auto fields = mentions.find(of);
         const auto counts = [&](const char* name) {
             return policy::find_field(role(of), name) == nullptr && fields->second.count(name) > 0;

@@ -84,8 +84,10 @@ Ledger ends(const policy::Policy& policy, const Subject& subject, const Moment& 
 
 /// By role: every field that the case mentions, whatever it may come to: in patterns, in what
 /// claims, in keys, in all lines of the conditions that it names, in its deadline, in what its
-/// steps are made from.
+/// steps are made from; and all that decides whether a case before it finds something.
 using Mentioned = std::map<std::string, std::set<std::string>>;
+Mentioned mentioned(const policy::Policy& policy, const policy::Rule& rule, std::size_t which);
+/// Of that case alone.
 Mentioned mentioned(const policy::Policy& policy, const policy::Case& found);
 
 /// As one line: `act delete a`, `abstain not_synced`, `waiting grace a`, `healthy`.

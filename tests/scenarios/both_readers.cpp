@@ -63,8 +63,7 @@ std::string not_rested_on(const policy::Policy& text, const core::Judgement& on,
     const core::PlanRule& rule = on.rule();
     if (decision.kind != Verdict::Kind::kAct || !rule.unable.empty()) return {};
     const auto which = static_cast<std::size_t>(decision.matched - rule.cases.data());
-    const naive::Mentioned mentioned =
-        naive::mentioned(text, text.rules[on.self.value()].cases[which]);
+    const naive::Mentioned mentioned = naive::mentioned(text, text.rules[on.self.value()], which);
     const CommandDraft draft = draft_of(on, decision);
     for (const auto& [name, fields] : mentioned) {
         const policy::Role& role = *policy::find_role(text, name);

@@ -580,6 +580,44 @@ rules:
               draft.read_set.end());
 }
 
+TEST_F(Evaluator, ACommandRestsOnWhatTheCasesBeforeItsOwnAskFor) {
+    // An instance that was kept by a case before was ended all the same: it had said so between the
+    // order and the look, and no executor asked.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, fields: {status: [up, down], keep: text, name: text}}
+  boxes: {kind: row, key: name, fields: {size: text, name: text}}
+  pods: {kind: pod, key: name, fields: {phase: text}}
+rules:
+  ended:
+    finds: x
+    grace: 60s
+    cases:
+      - when: {rows: {one: {keep: "yes"}}, pods: one}
+        do: report
+      - when: {boxes: {some: {size: large}}, pods: one}
+        do: report
+      - when: {rows: {one: {status: down}}, pods: one}
+        do: {delete: pods}
+)");
+    shows("rows", "t/1", {{"keep", text("no")}, {"name", text("w")}, {"status", text("down")}});
+    shows("boxes", "b/1", {{"name", text("w")}, {"size", text("small")}});
+    shows("pods", "u1", {{"name", text("w")}, {"phase", text("Running")}});
+    const Looked looked(plan_, settings_, world_);
+    const core::Decision decision = looked.decide(0);
+    ASSERT_EQ(decision.kind, Verdict::Kind::kAct);
+    const CommandDraft draft = draft_of(looked.on(0), decision);
+    const auto has = [&](const Predicate& wanted) {
+        return std::find(draft.read_set.begin(), draft.read_set.end(), wanted) !=
+               draft.read_set.end();
+    };
+    EXPECT_TRUE(has({Predicate::Kind::kField, "rows", "t/1", "keep", "no"}));
+    EXPECT_TRUE(has({Predicate::Kind::kField, "boxes", "b/1", "size", "small"}))
+        << "of what only a case before looked at, too";
+    EXPECT_TRUE(has({Predicate::Kind::kNoneBut, "boxes", "b/1", "name", "w"}))
+        << "and that none has come beside it";
+}
+
 TEST_F(Evaluator, WhatIsTakenAwayMayHaveAnOldRowBesideItsOwn) {
     // An instance with an old row beside its own was never ended: its command rested on that no
     // other row has the key, and was refused for ever.

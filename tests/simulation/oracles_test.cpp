@@ -994,6 +994,29 @@ TEST_F(OraclesTest, ModeIsAWriteOrderedBeforeItsRuleCeasedToAct_S40) {
     EXPECT_EQ(violated(), Names{"mode"});
 }
 
+TEST_F(OraclesTest, ConfiguredIsThatNoRuleActsWhichEveryEngineHasOff) {
+    const PartitionNumber here(0);
+    std::uint64_t number = 0;
+    const auto order = [&] {
+        Command made = command("public.instances/1", ++number);
+        made.rule = "off";
+        scheduler_.run_until(scheduler_.since() + Millis{1});
+        give(made);
+        oracles_.judge_configured(here, made);
+        return violated().count("configured") != 0;
+    };
+    oracles_.restraints().off(PartitionNumber(1), "off");
+    EXPECT_FALSE(order()) << "that is another shard's";
+    oracles_.restraints().off(here, "off");
+    oracles_.restraints().may_act(here, "off");
+    EXPECT_FALSE(order());
+    oracles_.restraints().off(here, "off");
+    oracles_.tail_lost = true;
+    EXPECT_FALSE(order());
+    oracles_.tail_lost = false;
+    EXPECT_TRUE(order());
+}
+
 TEST_F(OraclesTest, ConfiguredIsWhoGoesByWhatItWasGiven) {
     oracles_.plain().judge_configured({});
     EXPECT_EQ(violated(), Names{});

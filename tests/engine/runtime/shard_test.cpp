@@ -327,6 +327,25 @@ TEST(Shard, SettingsThatWereOvertakenAreJournaledOnceMore) {
     EXPECT_EQ(with_settings, 4U) << "the first ones, the late ones, ours in vain, and ours";
 }
 
+TEST(Shard, OfTwoEnginesThatStartAtOnceTheLastOnesSettingsCount) {
+    ShardFixture fixture;
+    projections::MemoryStore other;
+    auto a = fixture.open();
+    fixture.settings.policy.rules[0].mode = Mode::kOff;
+    auto b = fixture.open(&other);
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_TRUE(a->step().ok());
+        ASSERT_TRUE(b->step().ok());
+    }
+    const std::size_t records = fixture.log.records(partition(Topic::kJournal)).size();
+    fixture.settle(*a);
+    fixture.settle(*b);
+    EXPECT_EQ(a->state().meta.settings.rules[0].mode, Mode::kOff);
+    EXPECT_EQ(b->state().meta.settings, a->state().meta.settings);
+    EXPECT_EQ(fixture.log.records(partition(Topic::kJournal)).size(), records)
+        << "each puts its own in once, and is content";
+}
+
 TEST(Shard, ARestartWithEqualSettingsChangesNothing) {
     ShardFixture fixture;
     auto shard = fixture.open();
