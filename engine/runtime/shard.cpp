@@ -21,6 +21,12 @@ constexpr int kPutOff = 5;
 // each is written once for many changes.
 constexpr int kWriteShare = 20;
 
+/// With which record its writer has folded; first, where there is a choice: what follows compresses
+/// better.
+void name_folded(const core::Meta& meta, codec::JournalRecordBuilder& record) {
+    if (meta.record != 0) record.set_folded({meta.applied, meta.record});
+}
+
 }  // namespace
 
 void Shard::refuse(std::string why) {
@@ -210,13 +216,13 @@ Result<bool> Shard::put_settings() {
         std::exchange(settings_.on_settings, nullptr)(state_.meta.settings);
     }
     codec::JournalRecordBuilder record(0);
+    name_folded(state_.meta, record);
     record.set_settings(settings_.policy, state_.meta.settings_at);
     append(std::move(record));
     return false;
 }
 
 void Shard::append(codec::JournalRecordBuilder record) {
-    if (state_.meta.record != 0) record.set_folded({state_.meta.applied, state_.meta.record});
     std::vector<ports::Entry> entries;
     entries.push_back({{}, record.take()});
     last_size_ = entries.front().value.size();
@@ -226,12 +232,16 @@ void Shard::append(codec::JournalRecordBuilder record) {
 
 Result<bool> Shard::sequence() {
     if (!settings_taken_) return put_settings();
-    if (first_ && first_->count() > 0) append(std::move(*first_));
+    if (first_ && first_->count() > 0) {
+        name_folded(state_.meta, *first_);
+        append(std::move(*first_));
+    }
     first_.reset();
     const Result<bool> turn = our_turn();
     if (!turn) return turn.error();
     if (!*turn || appends_.size() >= settings_.in_flight) return false;
     codec::JournalRecordBuilder record(last_size_);
+    name_folded(state_.meta, record);
     const Result<bool> more = sequencer_.gather(record, settings_.record_bytes);
     if (!more) {
         go_back();  // some topics were read, and the record is dropped
