@@ -29,8 +29,9 @@ std::string Evidence::against(const Command& command, SteadyTime issued, SteadyT
     const Target& target = command.draft.target;
     const Moment to = history_.moment_at(issued);
     for (const Predicate& predicate : command.draft.read_set) {
-        const bool claim =
-            predicate.kind == Predicate::Kind::kField || predicate.kind == Predicate::Kind::kNoVeto;
+        const bool claim = predicate.kind == Predicate::Kind::kField ||
+                           predicate.kind == Predicate::Kind::kNoVeto ||
+                           predicate.kind == Predicate::Kind::kNoneBut;
         SteadyTime since = (claim ? std::min(issued, begun) : issued) - allowed_.evidence_age;
         if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
             const Reinsertions::Reinserted* again =
