@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +20,12 @@ namespace {
 
 using policy::Quantifier;
 using policy::Verb;
+
+/// As PlanCase::ends: what begins by taking something away, with more to follow, is carried to its
+/// end. A list that begins with a look is begun anew each time.
+bool ends(const policy::Case& found) {
+    return found.steps.size() > 1 && policy::takes_away(found.steps.front().verb);
+}
 
 /// The references that a pattern makes to other roles' objects.
 std::set<std::string> leans_on(const policy::Pattern& pattern) {
@@ -154,7 +161,7 @@ bool asks_for(const policy::Condition& condition, const policy::Condition& other
 /// What a list writes last it writes only where that still claims the subject: else its owner has
 /// closed it.
 void PolicyChecks::check_half_done(const policy::Case& found) {
-    if (found.steps.size() < 2 || !policy::takes_away(found.steps.front().verb)) return;
+    if (!ends(found)) return;
     const policy::Step& last = found.steps.back();
     if (last.verb != Verb::kUpdate) return;
     for (const policy::Pattern& pattern : found.when) {
@@ -171,6 +178,17 @@ void PolicyChecks::check_half_done(const policy::Case& found) {
             fmt::format("its first step would be done, and {} never written, where that is not "
                         "live (roles.{}.live); ask for the same in when.{}",
                         last.role, last.role, last.role));
+    }
+}
+
+/// What was begun goes on by its rule, whichever case found it.
+void PolicyChecks::check_ending(const policy::Case& found) {
+    const auto is_another = [&](const policy::Case& before) {
+        return ends(before) && before.steps != found.steps;
+    };
+    const auto here = rule_->cases.begin() + static_cast<std::ptrdiff_t>(index_);
+    if (ends(found) && std::any_of(rule_->cases.begin(), here, is_another)) {
+        refuse("it ends things in another way than a case before it; make it a rule of its own");
     }
 }
 

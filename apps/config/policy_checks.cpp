@@ -157,17 +157,6 @@ void PolicyChecks::check_case(const policy::Case& found) {
     check_reach(found);
 }
 
-/// What was begun goes on by its rule, whichever case found it.
-void PolicyChecks::check_ending(const policy::Case& found) {
-    const auto is_another = [&](const policy::Case& before) {
-        return before.steps.size() > 1 && before.steps != found.steps;
-    };
-    const auto here = rule_->cases.begin() + static_cast<std::ptrdiff_t>(index_);
-    if (found.steps.size() > 1 && std::any_of(rule_->cases.begin(), here, is_another)) {
-        refuse("it ends things in another way than a case before it; make it a rule of its own");
-    }
-}
-
 /// Can it ever find something?
 void PolicyChecks::check_reach(const policy::Case& found) {
     for (const policy::Pattern& pattern : found.when) {
