@@ -7,13 +7,13 @@ namespace trueup::core {
 
 namespace {
 
-void look_up(const PlanPattern& pattern, PlanCase& found) {
-    const bool known =
-        std::any_of(found.looked_up.begin(), found.looked_up.end(), [&](const PlanPattern& each) {
-            return each.role == pattern.role && each.named == pattern.named &&
-                   each.named_literal == pattern.named_literal && each.in == pattern.in;
-        });
-    if (!known) found.looked_up.push_back(pattern);
+/// Once, whatever else is asked of it.
+void look_up(const PlanPattern& pattern, std::vector<PlanPattern>& all) {
+    const bool known = std::any_of(all.begin(), all.end(), [&](const PlanPattern& each) {
+        return each.role == pattern.role && each.named == pattern.named &&
+               each.named_literal == pattern.named_literal && each.in == pattern.in;
+    });
+    if (!known) all.push_back(pattern);
 }
 
 }  // namespace
@@ -24,11 +24,8 @@ void PlanCompiler::mention(PlanCase& found, const std::vector<PlanCase>& before)
     for (const PlanCase& earlier : before) {
         PlanCase asked;
         mention_asked(earlier, all, asked);
-        const auto add = [&](const std::vector<PlanPattern>& patterns) {
-            found.before.insert(found.before.end(), patterns.begin(), patterns.end());
-        };
-        add(earlier.patterns);
-        add(asked.looked_up);
+        for (const PlanPattern& pattern : earlier.patterns) look_up(pattern, found.before);
+        for (const PlanPattern& pattern : asked.looked_up) look_up(pattern, found.before);
     }
     mention_asked(found, all, found);
     for (const FieldAt& field : found.reads) mention(field, all);
@@ -92,7 +89,7 @@ void PlanCompiler::mention(const PlanNode& node, Role role, Mentions& all, PlanC
             for (const PlanPattern& pattern : line.when) {
                 mention(pattern, all, found);
                 const bool own = pattern.role == plan_.conditions[node.index].about;
-                if (!own) look_up(pattern, found);
+                if (!own) look_up(pattern, found.looked_up);
             }
         }
     }

@@ -74,10 +74,6 @@ class Mentions {
 
 }  // namespace
 
-Mentioned mentioned(const policy::Policy& policy, const policy::Case& found) {
-    return Mentions(policy).of(found);
-}
-
 Mentioned mentioned(const policy::Policy& policy, const policy::Rule& rule, std::size_t which) {
     Mentions all(policy);
     for (std::size_t i = 0; i < which; ++i) all.ask(rule.cases[i]);

@@ -87,8 +87,6 @@ Ledger ends(const policy::Policy& policy, const Subject& subject, const Moment& 
 /// steps are made from; and all that decides whether a case before it finds something.
 using Mentioned = std::map<std::string, std::set<std::string>>;
 Mentioned mentioned(const policy::Policy& policy, const policy::Rule& rule, std::size_t which);
-/// Of that case alone.
-Mentioned mentioned(const policy::Policy& policy, const policy::Case& found);
 
 /// As one line: `act delete a`, `abstain not_synced`, `waiting grace a`, `healthy`.
 std::string told(const Judged& judged);

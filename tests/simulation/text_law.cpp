@@ -202,6 +202,25 @@ Said judged_by(const policy::Policy& policy, const policy::Rule& rule, const Sub
     return {{}, rule.cases.front()};
 }
 
+/// Is it so of the subject in one of the ways in which it may have been seen: its pod as of one of
+/// some moments, its rows as of one of others?
+template <typename IsSo>
+bool in_any_scene(const policy::Policy& policy, const History& history, const std::string& name,
+                  const std::vector<Moment>& of_pods, const std::vector<Moment>& of_rows,
+                  const std::map<std::string, Moment>& looked, IsSo is_so) {
+    for (const Moment pods : of_pods) {
+        for (const Moment rows : of_rows) {
+            for (const bool left : {true, false}) {
+                Scene scene(policy, history, name);
+                scene.add_pod(pods, left);
+                scene.add_rows(rows, looked);
+                if (is_so(scene.subject)) return true;
+            }
+        }
+    }
+    return false;
+}
+
 /// Is this what the text wants to be done to that?
 bool means(const policy::Policy& policy, const Said& said, const Command& command) {
     const naive::Judged& judged = said.judged;
@@ -271,17 +290,11 @@ std::vector<const policy::Case*> TextLaw::cases(const Force& force, const Comman
     const naive::Moment moment = moment_at(issued, *settings);
     const std::vector<Moment> window =
         history.turns(name, history.moment_at(issued - age), history.moment_at(issued));
-    for (const Moment pods : window) {
-        for (const Moment rows : window) {
-            for (const bool left : {true, false}) {
-                Scene scene(policy, history, name);
-                scene.add_pod(pods, left);
-                scene.add_rows(rows);
-                const Said said = judged_by(policy, *rule, scene.subject, moment);
-                if (means(policy, said, command)) all.push_back(&said.found);
-            }
-        }
-    }
+    in_any_scene(policy, history, name, window, window, {}, [&](const Subject& subject) {
+        const Said said = judged_by(policy, *rule, subject, moment);
+        if (means(policy, said, command)) all.push_back(&said.found);
+        return false;
+    });
     return all;
 }
 
@@ -323,21 +336,16 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
         Found found{*force, *rule, *settings};
         naive::Moment moment = moment_at(issued, *settings);
         if (looks != nullptr) moment.create_window = Millis{0};  // was judged as it was ordered
-        for (const Moment pods : of_pods) {
-            for (const Moment rows : of_rows) {
-                for (const bool left : {true, false}) {
-                    Scene scene(*force->settings.text, history, name);
-                    scene.add_pod(pods, left);
-                    scene.add_rows(rows, by_pk);
-                    const Said it = judged_by(*force->settings.text, *rule, scene.subject, moment);
-                    if (means(*force->settings.text, it, command)) {
-                        found.about.insert(it.judged.object_id);
-                    } else {
-                        said = "its text says `" + naive::told(it.judged) + "`";
-                    }
-                }
+        const policy::Policy& policy = *force->settings.text;
+        in_any_scene(policy, history, name, of_pods, of_rows, by_pk, [&](const Subject& subject) {
+            const Said it = judged_by(policy, *rule, subject, moment);
+            if (means(policy, it, command)) {
+                found.about.insert(it.judged.object_id);
+            } else {
+                said = "its text says `" + naive::told(it.judged) + "`";
             }
-        }
+            return false;
+        });
         if (found.about.empty()) continue;
         if (looks != nullptr) return {};
         if (!younger_than_its_grace(found, command, history, issued, age)) return {};
@@ -383,22 +391,12 @@ bool TextLaw::younger_than_its_grace(const Found& found, const Command& command,
     const std::vector<Moment> window =
         history.turns(name, history.moment_at(began - age - kSilent), history.moment_at(began));
     const naive::Moment moment = moment_at(issued, found.settings);
-    for (const Moment pods : window) {
-        for (const Moment rows : window) {
-            for (const bool left : {true, false}) {
-                Scene scene(*found.force.settings.text, history, name);
-                scene.add_pod(pods, left);
-                scene.add_rows(rows);
-                const naive::Judged judged =
-                    naive::judge(*found.force.settings.text, found.rule, scene.subject, moment);
-                if (judged.kind == Kind::kAbstain) return false;
-                if (judged.kind != Kind::kHealthy && found.about.count(judged.object_id) != 0) {
-                    return false;
-                }
-            }
-        }
-    }
-    return true;
+    const policy::Policy& policy = *found.force.settings.text;
+    return !in_any_scene(policy, history, name, window, window, {}, [&](const Subject& subject) {
+        const naive::Judged judged = naive::judge(policy, found.rule, subject, moment);
+        return judged.kind == Kind::kAbstain ||
+               (judged.kind != Kind::kHealthy && found.about.count(judged.object_id) != 0);
+    });
 }
 
 namespace {

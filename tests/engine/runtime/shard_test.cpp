@@ -259,6 +259,16 @@ TEST(Shard, ChangedSettingsComeIntoForceAndAreJournaled) {
     EXPECT_EQ(follower->state().meta.settings, shard->state().meta.settings);
 }
 
+/// An engine was there; the next one is started with its first rule off. Where the settings are
+/// that were in force until then.
+Offset switched_off(ShardFixture& fixture) {
+    auto first = fixture.open();
+    fixture.settle(*first);
+    EXPECT_TRUE(first->stop().ok());
+    fixture.settings.policy.rules[0].mode = Mode::kOff;
+    return first->state().meta.settings_at;
+}
+
 /// Appends settings to the journal, by somebody who knew those at `after`.
 void append_settings(MemoryLog& log, const Settings& settings, Offset after) {
     codec::JournalRecordBuilder record;
@@ -271,14 +281,11 @@ void append_settings(MemoryLog& log, const Settings& settings, Offset after) {
 TEST(Shard, SettingsOfAnEngineThatHasEndedDoNotComeBack) {
     ShardFixture fixture;
     const Settings before = fixture.settings.policy;
-    auto first = fixture.open();
-    fixture.settle(*first);
-    ASSERT_TRUE(first->stop().ok());
-    fixture.settings.policy.rules[0].mode = Mode::kOff;
+    const Offset in_force = switched_off(fixture);
     auto shard = fixture.open();
     fixture.settle(*shard);
     const core::Meta known = shard->state().meta;
-    append_settings(fixture.log, before, kFirstOffset);
+    append_settings(fixture.log, before, in_force);
     fixture.settle(*shard);
     EXPECT_GT(shard->state().meta.applied, known.applied);
     EXPECT_EQ(shard->state().meta.settings, known.settings);
@@ -302,11 +309,7 @@ class OvertakenLog final : public trueup::testing::WrappedLog {
 TEST(Shard, SettingsThatWereOvertakenAreJournaledOnceMore) {
     ShardFixture fixture;
     const Settings before = fixture.settings.policy;
-    auto first = fixture.open();
-    fixture.settle(*first);
-    ASSERT_TRUE(first->stop().ok());
-    const Offset in_force = first->state().meta.settings_at;
-    fixture.settings.policy.rules[0].mode = Mode::kOff;
+    const Offset in_force = switched_off(fixture);
     OvertakenLog log(fixture.log);
     log.first = [&] { append_settings(fixture.log, before, in_force); };
     fixture.all_known({pod("a", "u", 5)}, {});
