@@ -77,10 +77,17 @@ Status Shard::lead() {
     return relay_.step();
 }
 
+/// Subjects take nearly all the memory that they may. Those that are not dirty make room for
+/// others.
+bool Shard::crowded() const {
+    const std::size_t most = settings_.cache_bytes;
+    return state_.subjects.bytes() + state_.waits.bytes() > most - most / 8;
+}
+
 bool Shard::write_due() const {
     if (written_ >= state_.meta.applied) return false;
     const std::size_t dirty = state_.subjects.dirty_bytes();
-    const bool heavy = dirty > settings_.write_behind_bytes;
+    const bool heavy = crowded() && dirty > settings_.write_behind_bytes;
     // What another engine publishes is there in a moment; writing now would publish it twice.
     const bool soon = settings_.lead && !active_.ours() && !relay_.idle();
     const Millis longest = settings_.write_behind_every * kPutOff;

@@ -82,6 +82,7 @@ class Shard {
     Result<bool> put_settings();
     void append(codec::JournalRecordBuilder record);
     Result<bool> our_turn();
+    bool crowded() const;
     bool write_due() const;
     Result<bool> sequence();
     bool tick_due() const;

@@ -22,7 +22,8 @@ struct ShardSettings {
     std::int32_t partitions = 1;
     Settings policy;                          ///< put in force when it differs from the journal's
     std::size_t cache_bytes = 256ULL << 20U;  ///< for subjects in memory
-    std::size_t write_behind_bytes = 32ULL << 20U;  ///< dirty bytes that trigger a write
+    /// Dirty bytes that trigger a write where others need their room.
+    std::size_t write_behind_bytes = 32ULL << 20U;
     Millis write_behind_every{2'000};
     /// Of a journal record, about. What so many items touch stays in the processor's cache while
     /// they are folded, judged and collected; of larger ones each step waits for memory again.

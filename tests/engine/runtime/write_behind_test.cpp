@@ -142,6 +142,28 @@ TEST(WriteBehind, ComesMoreRarelyWhereItTakesLong) {
     EXPECT_NEAR(batches_in(Millis{4'000}), 7, 3);
 }
 
+// Symptom: a table that fits into memory with room to spare was written three times in two seconds.
+TEST(WriteBehind, ComesBeforeItsTimeOnlyWhereOthersNeedTheRoom) {
+    const auto batches_with = [](std::size_t cache_bytes) {
+        ShardFixture fixture;
+        WrappedStore store;
+        int batches = 0;
+        fixture.settings.write_behind_every = Millis{1'000'000};
+        fixture.settings.write_behind_bytes = 1;
+        fixture.settings.cache_bytes = cache_bytes;
+        auto shard = fixture.open(&store);
+        store.before_apply = [&]() -> Status {
+            ++batches;
+            return Done{};
+        };
+        fixture.all_known({pod("a", "u", 5)}, {});
+        fixture.settle(*shard);
+        return batches;
+    };
+    EXPECT_EQ(batches_with(std::size_t{1} << 20U), 0);
+    EXPECT_GT(batches_with(1), 0);
+}
+
 // Design §6: rows and the offset that they belong to go down in one step.
 TEST(WriteBehind, OneBatchHasRowsAndTheirOffset_C2) {
     ShardFixture fixture;
