@@ -1,6 +1,8 @@
 // What a policy's text is refused for, or warned of, would do harm: each file under
 // tests/policies/wrong that only the checks keep from being used is used here all the same, and the
-// story of its name under tests/policies/harm tells what comes of it.
+// story of its name under tests/policies/harm tells what comes of it. A text that only the
+// configuration of its sources makes wrong lies beside its story (tests/apps/config/roles_test.cpp
+// has what is said of it).
 #include "apps/config/policy_file.h"
 #include "apps/config/policy_reader.h"
 #include "stories/player.h"
@@ -86,7 +88,9 @@ TEST(WithoutItsCheck, EachTextThatCanBeReadHasAStoryOfItsHarm) {
 class WithoutItsCheck : public ::testing::TestWithParam<fs::path> {};
 
 TEST_P(WithoutItsCheck, ATextDoesTheHarmThatItsStoryTells) {
-    const std::string file = kWrong + "/" + GetParam().stem().string() + ".yaml";
+    const std::string name = GetParam().stem().string() + ".yaml";
+    const std::string beside = kHarm + "/" + name;
+    const std::string file = fs::exists(beside) ? beside : kWrong + "/" + name;
     std::optional<policy::Policy> policy = unjudged(file);
     ASSERT_TRUE(policy) << file;
     const Result<Story> story = Story::read(GetParam().string());
