@@ -198,9 +198,9 @@ void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
     if (field.type == Type::kDate && field.zone.empty()) {
         terms_.flaw(
             tree.line,
-            fmt::format(
-                "{} is a date, which begins at a different moment in each time zone; add zone: UTC",
-                path));
+            fmt::format("{} is a date, which begins at a different moment in each time zone; add "
+                        "zone: UTC, as in {{date: {}, zone: UTC}}",
+                        path, field.path.empty() ? field.name : field.path));
     }
 }
 
@@ -213,9 +213,11 @@ void PolicyReader::read_type_option(const Tree& tree, const policy::Role& role,
     } else if (const std::optional<Type> type = type_named(tree.key)) {
         field.type = *type;
         if (tree.kind != Tree::Kind::kNull) field.path = terms_.word(tree, where);
+        if (row && field.path == field.name) field.path.clear();  // its own column
         if (row && !field.path.empty()) {
             terms_.flaw(tree.line,
-                        fmt::format("{} is a path, but a row's field is its column; write {}: {}",
+                        fmt::format("{} is a path, but a row's field is its column; write {}: {} "
+                                    "(what lies within a json column needs a column of its own)",
                                     where, field.name, tree.key));
         } else if (policy::in_kubernetes(role.kind) && !field.path.empty()) {
             const auto parsed = policy::FieldPath::parse({}, field.path);

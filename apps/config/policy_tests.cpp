@@ -270,7 +270,14 @@ Condition PolicyTerms::compares_value(Op op, const Tree& tree, const Asked& aske
         flaw(tree.line, fmt::format("{} is empty, which matches every text", path));
     }
     if (!text && !is_integer(value)) {
-        flaw(tree.line, fmt::format("{} is '{}'; write a whole number", path, value));
+        const bool field =
+            value.find('.') != std::string::npos && (op == Op::kUnder || op == Op::kOver);
+        const std::string_view other = op == Op::kUnder ? "before" : "after";
+        flaw(tree.line,
+             fmt::format(
+                 "{} is '{}'; write a whole number{}", path, value,
+                 field ? fmt::format(", or {{{}: {}}} to compare with that field", other, value)
+                       : ""));
     }
     return leaf({.field = asked.field.name, .op = op, .values = {value}, .other = {}});
 }
