@@ -135,8 +135,8 @@ class NewPolicy {
         }
         if (o_.all_namespaces && !o_.dead.empty()) {
             return wrong(
-                "--dead is of rules that act, and where a rule acts all objects are in "
-                "one namespace; write --namespace NAME, or leave --dead out");
+                "--dead is of rules that act, and where a rule acts a source has one "
+                "namespace; write --namespace NAME, or leave --dead out");
         }
         const bool pods = resource->plural == "pods" && resource->api_path == "/api/v1";
         if (pods && !ask_for(o_.selector, "Label selector of the pods, as role=worker")) {

@@ -63,8 +63,9 @@ void add_writing(const config::Config& config, const config::PolicyConfig& polic
                  const config::SourceConfig& source, std::map<Place, Verbs>& all) {
     const policy::Role* role = policy.role_of(source.name);
     const ports::Resource& resource = source.kubernetes()->resource;
-    // Where rules act, all objects are in one namespace.
-    if (role == nullptr || resource.name_space.empty()) return;
+    // Rules do not act on objects of all namespaces.
+    const bool all_namespaces = resource.name_space.empty() && !resource.cluster_scoped;
+    if (role == nullptr || all_namespaces) return;
     const std::string group = group_of(resource.api_path);
     for (const config::ExecutorConfig& executor : config.executors) {
         const auto& sources = executor.sources;

@@ -96,14 +96,14 @@ class Judge {
     /// What the policy's other side has: of a table the objects, of objects the table.
     std::string other_side(const SourceConfig& source) const {
         for (const policy::Role& role : policy_.text->roles) {
-            const std::string other = policy_.source_of(role.name);
+            const std::vector<std::string>& players = policy_.sources_of(role.name);
             for (const Surveyed& asked : all_) {
-                if (asked.name != other) continue;
+                if (!contains(players, asked.name)) continue;
                 const SourceConfig& there = source_of(asked);
                 const bool same_side =
                     (there.postgres() == nullptr) == (source.postgres() == nullptr);
                 if (same_side) continue;
-                return fmt::format("{} has {}", other,
+                return fmt::format("{} has {}", asked.name,
                                    figure(there, asked, config::policy_settings(config_)));
             }
         }

@@ -21,7 +21,7 @@ bool ObjectTarget::not_found(const Answer& answer) const {
 }
 
 ports::GetObject ObjectTarget::place() const {
-    auto request = access_.read_set.locate(source_, target().name);
+    auto request = access_.read_set.locate(target().source, source_, target().name);
     TRUEUP_CHECK(request.has_value());
     return *std::move(request);
 }
@@ -30,7 +30,7 @@ StepResult ObjectTarget::read(SteadyTime now) {
     if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
         return StepResult::stopped(std::move(asked));
     }
-    const auto request = access_.read_set.locate(source_, target().name);
+    const auto request = access_.read_set.locate(target().source, source_, target().name);
     if (!request) {
         return StepResult::ended(
             OutcomeKind::kFailed,

@@ -76,14 +76,18 @@ std::string ReadSet::pod_name_for(const Predicate& predicate) const {
     return command_.subject.substr(command_.subject.find('/') + 1);
 }
 
-std::optional<ports::GetObject> ReadSet::locate(const PodSource& source, std::string name) const {
+std::optional<ports::GetObject> ReadSet::locate(const std::string& name_of_source,
+                                                const PodSource& source, std::string name) const {
     ports::GetObject request{source.resource, std::move(name)};
-    const std::string& wanted = command_.draft.target.name_space;
+    if (request.name.empty()) return std::nullopt;
+    if (request.resource.cluster_scoped) return request;
+    const Target& target = command_.draft.target;
+    const std::string& wanted = target.name_space;
     if (request.resource.name_space.empty()) request.resource.name_space = wanted;
-    const bool elsewhere = !wanted.empty() && wanted != request.resource.name_space;
-    if (request.resource.name_space.empty() || elsewhere || request.name.empty()) {
-        return std::nullopt;
-    }
+    // Another source looks where it looks, as into another cluster.
+    const bool elsewhere =
+        name_of_source == target.source && !wanted.empty() && wanted != request.resource.name_space;
+    if (request.resource.name_space.empty() || elsewhere) return std::nullopt;
     return request;
 }
 
@@ -149,7 +153,7 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
             return give_up(predicate, "no pod can have that name; correct the row's name");
         }
     }
-    const auto request = locate(source, pod_name_for(predicate));
+    const auto request = locate(predicate.source, source, pod_name_for(predicate));
     if (!request) {
         return give_up(predicate, "name or namespace is missing or outside of the source");
     }

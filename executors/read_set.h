@@ -72,8 +72,10 @@ class ReadSet {
     /// set does not say, or says what nobody can look for.
     std::vector<ports::RowName> target_names(const RowSource& source) const;
 
-    /// Where a GET finds the object of this name. nullopt: the source does not say which namespace.
-    std::optional<ports::GetObject> locate(const PodSource& source, std::string name) const;
+    /// Where a GET finds the object of this name in that source. nullopt: nobody says in which
+    /// namespace, or the target is said to be outside of its source.
+    std::optional<ports::GetObject> locate(const std::string& name_of_source,
+                                           const PodSource& source, std::string name) const;
 
   private:
     struct Read {

@@ -79,11 +79,18 @@ std::string World::create_pod(Pod pod) {
 
 namespace {
 
+/// Where the pod of that name is, or would be.
+ApiServer::Key place_of(const Realm& realm, const std::string& name) TRUEUP_REQUIRES(realm.mutex) {
+    const ApiServer::Key other{realm.settings.other_name_space, name};
+    const bool there = !other.first.empty() && realm.api.find(other) != nullptr;
+    return there ? other : ApiServer::Key{realm.settings.name_space, name};
+}
+
 /// Stores a changed copy of the pod of that name; false: there is none.
 template <typename Change>
 bool change_pod(Realm& realm, const std::string& name, Change change) {
     const Act act(realm);
-    const PodPtr pod = realm.api.find({realm.settings.name_space, name});
+    const PodPtr pod = realm.api.find(place_of(realm, name));
     if (!pod) return false;
     Pod next = *pod;
     change(next);
@@ -121,7 +128,7 @@ bool World::set_finalizers(const std::string& name, const std::vector<std::strin
 
 bool World::delete_pod(const std::string& name, std::int64_t grace_seconds) {
     const Act act(*realm_);
-    const ApiServer::Key key{realm_->settings.name_space, name};
+    const ApiServer::Key key = place_of(*realm_, name);
     if (!realm_->api.find(key)) return false;
     realm_->api.begin_deletion(key, grace_seconds, act.now(), act.wall_ms());
     return true;
@@ -129,7 +136,7 @@ bool World::delete_pod(const std::string& name, std::int64_t grace_seconds) {
 
 std::string World::recreate_pod(const std::string& name) {
     const Act act(*realm_);
-    const ApiServer::Key key{realm_->settings.name_space, name};
+    const ApiServer::Key key = place_of(*realm_, name);
     Pod next;
     next.name_space = key.first;
     next.name = name;

@@ -30,6 +30,7 @@ std::vector<Column> instance_columns();
 
 struct WorldSettings {
     std::string name_space = "graph";
+    std::string other_name_space = {};  ///< pods lie there as well; a name is in one of them only
     Millis bookmark_interval{60'000};
     std::size_t watch_window = 10'000;  ///< events kept; an older RV gets 410
     std::size_t chunk_bytes = 16'384;   ///< bodies are cut into pieces of this size

@@ -74,7 +74,18 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
         const auto known = sent.known.find(at);
         return known == sent.known.end() ? Moment{0} : known->second.moment;
     };
-    Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk), pk};
+    // Of two clusters that counts where the pod was seen.
+    const auto looked_for_pod = [&] {
+        Moment latest{0};
+        for (const char* source : {"pods", kWest}) {
+            const Moment moment = looked(pod_look(source, name));
+            const sandbox::PodPtr pod = moment == 0 ? nullptr : history_.pod(name, moment);
+            if (pod && selected_by(*pod, source)) return moment;
+            latest = std::max(latest, moment);
+        }
+        return latest;
+    };
+    Looks then{looked_for_pod(), looked("key/" + name), looked("row/" + pk), pk};
     for (const std::string& other : rows_behind(sent.command)) {
         const Moment moment = looked("row/" + other);
         if (other != pk && moment != 0) then.others[other] = moment;

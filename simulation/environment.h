@@ -29,6 +29,7 @@ struct FleetSettings {
     bool tells_modes = false;    ///< engines tell executors at their start which rules do not act
     std::string veto_column = {};  ///< of the table; empty: there is none
     bool services = false;         ///< there is a source of them
+    bool clusters = false;         ///< pods lie in two clusters, of a source each
     Millis forgets{0};             ///< how long topics but the journal are kept; 0: for ever
 };
 

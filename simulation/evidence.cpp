@@ -28,12 +28,17 @@ std::string Evidence::against(const Command& command, SteadyTime issued, SteadyT
                               SteadyTime begun) const {
     const Target& target = command.draft.target;
     const Moment to = history_.moment_at(issued);
-    for (const Predicate& predicate : command.draft.read_set) {
+    const auto& read = command.draft.read_set;
+    // What is none then is none of its name in the other cluster.
+    const bool has_pod = std::any_of(read.begin(), read.end(), [](const Predicate& each) {
+        return each.kind == Predicate::Kind::kExists && of_pods(each.source);
+    });
+    for (const Predicate& predicate : read) {
         const bool claim = predicate.kind == Predicate::Kind::kField ||
                            predicate.kind == Predicate::Kind::kNoVeto ||
                            predicate.kind == Predicate::Kind::kNoneBut;
         SteadyTime since = (claim ? std::min(issued, begun) : issued) - allowed_.evidence_age;
-        if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
+        if (predicate.kind == Predicate::Kind::kNone && target.source == "rows" && !has_pod) {
             const Reinsertions::Reinserted* again =
                 reinsertions_.find(target.object_id.substr(target.object_id.rfind('/') + 1));
             if (again != nullptr && again->told && *again->told + kHeard < issued &&
@@ -42,7 +47,10 @@ std::string Evidence::against(const Command& command, SteadyTime issued, SteadyT
             }
         }
         if (predicate.source == target.source) since = std::max(since, written);
-        if (predicate.kind == Predicate::Kind::kNone && target.source == "pods") {
+        // Of the other cluster it is asked for whatever takes a pod away.
+        const bool orphan = predicate.kind == Predicate::Kind::kNone && of_pods(target.source) &&
+                            !of_pods(predicate.source);
+        if (orphan) {
             const std::optional<SteadyTime> born = history_.born(target.object_id);
             if (!born) return "there was no such pod";
             if (allowed_.law == nullptr) {
@@ -70,10 +78,10 @@ bool Evidence::is_so(const Command& command, const Predicate& predicate, Moment 
                      Moment issued) const {
     using Kind = Predicate::Kind;
     const std::string value = predicate.value.value_or("");
-    if (predicate.source == "pods") {
+    if (of_pods(predicate.source)) {
         if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
             const sandbox::PodPtr pod = history_.pod(value, as_of);  // if its source sees it
-            if (!pod || !selected(*pod)) return true;
+            if (!pod || !selected_by(*pod, predicate.source)) return true;
             if (predicate.kind == Kind::kNone || pod->uid != predicate.object_id) return false;
             // That its own pod goes is told by another than who tells of pods, and another pod may
             // come in the same moment.
@@ -86,7 +94,9 @@ bool Evidence::is_so(const Command& command, const Predicate& predicate, Moment 
         const bool target = command.draft.target.object_id == predicate.object_id;
         if (predicate.kind == Kind::kExists) return !target || !pod->deletion_ms;
         if (predicate.kind == Kind::kNoVeto) return !held(*pod);
-        if (predicate.field == "in_scope") return selected(*pod) == (value == "true");
+        if (predicate.field == "in_scope") {
+            return selected_by(*pod, predicate.source) == (value == "true");
+        }
         return predicate.field != "phase" || pod->phase == value;
     }
     if (predicate.source != "rows") return true;  // nothing here knows what serves an instance

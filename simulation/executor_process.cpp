@@ -46,9 +46,14 @@ class ExecutorProcess final : public Process {
         };
         executors::Sources reach =
             sandbox::sandbox_reach(*cluster_, *database_, around_.asked.selector);
-        reach.pods.at("pods").paths = {
-            *policy::FieldPath::parse("phase", "status.phase"),
-            *policy::FieldPath::parse("note", std::string("annotation.") + kNote)};
+        executors::PodSource& pods = reach.pods.at("pods");
+        pods.paths = {*policy::FieldPath::parse("phase", "status.phase"),
+                      *policy::FieldPath::parse("note", std::string("annotation.") + kNote)};
+        if (around_.settings.clusters) {
+            executors::PodSource west = pods;
+            west.resource.name_space = kWestSpace;
+            reach.pods.emplace(kWest, west);
+        }
         reach.rows.at("rows").veto_column = around_.settings.veto_column;
         dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, std::move(reach), settings);
         loop_ = std::make_unique<executors::ExecutorLoop>(*dispatcher_,

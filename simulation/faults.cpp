@@ -1,4 +1,5 @@
 // What goes wrong: processes, the log, disks, the network, clocks, and both servers.
+#include "simulation/instances.h"
 #include "simulation/staging.h"
 
 #include <algorithm>
@@ -227,7 +228,7 @@ void restore_cluster(Stage& stage, Random& random) {
         stage.oracles.proofs_may_lie = true;
         stage.oracles.evidence_age = std::max(stage.oracles.evidence_age, kUntilAList);
     }
-    stage.oracles.went_back("pods");
+    for (const char* source : {"pods", kWest}) stage.oracles.went_back(source);
     stage.world.restore_cluster(least + random.below(random.chance(500) ? 5 : 60), bumped);
 }
 

@@ -1,6 +1,7 @@
 #include "simulation/fleet.h"
 
 #include "simulation/fleet_parts.h"
+#include "simulation/instances.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +16,9 @@ Fleet::Fleet(Environment& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, {
     }
     parts_->others.push_back(make_source("pods", Kind::kPods, around));
     parts_->others.push_back(make_source("rows", Kind::kRows, around));
+    if (around.settings.clusters) {
+        parts_->others.push_back(make_source(kWest, Kind::kMorePods, around));
+    }
     parts_->others.push_back(make_executor("executor-1", around));
     parts_->others.push_back(make_executor("executor-2", around));
     if (around.settings.services) {
@@ -40,15 +44,16 @@ Process& Fleet::pick(Random& random) {
 
 void Fleet::restart(std::string_view name) {
     for (Process* process : processes()) {
-        if (process->name() == name) process->crash_at(1, kBeginAgain);
+        const bool west = name == "pods" && process->name() == kWest;
+        if (process->name() == name || west) process->crash_at(1, kBeginAgain);
     }
 }
 
 void Fleet::ask_elsewhere(std::string_view source) {
     for (Process* process : processes()) {
-        if (process->name().starts_with(source) || process->name().starts_with("executor")) {
-            process->kill();
-        }
+        const bool asks =
+            process->name().starts_with(source) || (of_pods(source) && process->name() == kWest);
+        if (asks || process->name().starts_with("executor")) process->kill();
     }
 }
 

@@ -40,6 +40,23 @@ inline constexpr const char* kNote = "example.com/note";
 
 inline bool selected(const sandbox::Pod& pod) { return pod.labels.count("app") != 0; }
 
+/// Where there are two clusters (Plan::clusters), the source of those of the second one, which is a
+/// namespace of the same API server here. A name is in one of them only.
+inline constexpr const char* kWest = "west";
+inline constexpr const char* kWestSpace = "graph-west";
+
+/// What an executor's look at a pod is called: in which cluster, of which name.
+inline std::string pod_look(std::string_view source, std::string_view name) {
+    return std::string(source == kWest ? "west/" : "pod/").append(name);
+}
+
+inline bool of_pods(std::string_view source) { return source == "pods" || source == kWest; }
+
+/// Does this source of pods show it?
+inline bool selected_by(const sandbox::Pod& pod, std::string_view source) {
+    return selected(pod) && (pod.name_space == kWestSpace) == (source == kWest);
+}
+
 inline bool wants_pod(const History::RowView& row) {
     const std::string status = row.text("status");
     return status == "starting" || status == "running";

@@ -1,5 +1,7 @@
 #include "simulation/links.h"
 
+#include "simulation/instances.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -139,7 +141,8 @@ void ClusterLink::watch(CallId call, const ports::WatchFrom& request) {
 }
 
 void ClusterLink::get(CallId call, const ports::GetObject& request) {
-    send_read(wire_, network_, life_, connect(call), call, "pod/" + request.name,
+    send_read(wire_, network_, life_, connect(call), call,
+              pod_look(request.resource.name_space == kWestSpace ? kWest : "pods", request.name),
               [=](ports::Cluster& server) { server.get(call, request); });
 }
 

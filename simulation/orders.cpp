@@ -43,9 +43,13 @@ namespace {
 /// What an executor asks for because of a predicate, as its Knowledge names it.
 std::string asked_by(const Command& command, const Predicate& predicate) {
     const std::string value = predicate.value.value_or("");
-    const bool pods = predicate.source == "pods";
-    if (predicate.kind == Predicate::Kind::kNone) return (pods ? "pod/" : "key/") + value;
-    if (pods) return "pod/" + command.subject.substr(command.subject.find('/') + 1);
+    const bool pods = of_pods(predicate.source);
+    if (predicate.kind == Predicate::Kind::kNone) {
+        return pods ? pod_look(predicate.source, value) : "key/" + value;
+    }
+    if (pods) {
+        return pod_look(predicate.source, command.subject.substr(command.subject.find('/') + 1));
+    }
     return "row/" + predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
 }
 

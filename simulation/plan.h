@@ -47,6 +47,8 @@ struct Plan {
     bool row_holds = false;
     /// Instances have services, whose source may leave the configuration and come back.
     bool services = false;
+    /// Pods lie in two clusters, each with a source of its own.
+    bool clusters = false;
     /// How long topics but the journal are kept; 0: for ever.
     Millis forgets{0};
     /// Instead of the shipped policy; outlives the run. nullptr: that one.

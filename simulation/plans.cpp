@@ -59,6 +59,13 @@ std::vector<Plan> plans_of_servers() {
         {.name = "labels",
          .about = "the standard one, with answers that lack the labels of pods",
          .with = {"bare-answers"}},
+        {.name = "clusters",
+         .about = "the standard one, and pods lie in two clusters, of a source each, and go from "
+                  "one to the other",
+         .with = {"start-west", "start-west", "recreate-in-other", "recreate-in-other"},
+         // Of a few pods nobody can tell that a list lacks all of them.
+         .without = {"empty-list", "false-lists", "short-page"},
+         .clusters = true},
         {.name = "toctou",
          .about = "the standard one, and somebody changes what a command is about just then",
          .with = {"toctou"}},
@@ -231,14 +238,18 @@ Plan both(const Plan& a, const Plan& b) {
     plan.modes |= b.modes;
     plan.row_holds |= b.row_holds;
     plan.services |= b.services;
+    plan.clusters |= b.clusters;
     plan.forgets = sooner(a.forgets, b.forgets);
     plan.policies = a.policies != nullptr ? a.policies : b.policies;
     return plan;
 }
 
-/// What is counted is counted by each shard alone, so the policy of several asks for no count.
+/// What is counted is counted by each shard alone, so the policy of several asks for no count. Of a
+/// second cluster that is empty nobody could tell that it is asked in the wrong place.
 bool go_together(const Plan& a, const Plan& b) {
-    return !((a.counts || b.counts) && std::max(a.shards, b.shards) > 1);
+    const bool counted = (a.counts || b.counts) && std::max(a.shards, b.shards) > 1;
+    const bool empty = (a.clusters || b.clusters) && (a.wrong_first || b.wrong_first);
+    return !counted && !empty;
 }
 
 }  // namespace

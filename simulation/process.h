@@ -65,7 +65,7 @@ class Process {
 };
 
 /// The connector of pods, of rows or of services, with its task.
-enum class Kind : std::uint8_t { kPods, kRows, kServices };
+enum class Kind : std::uint8_t { kPods, kRows, kServices, kMorePods };
 std::unique_ptr<Process> make_source(std::string name, Kind kind, Environment& around);
 /// Deletes services, and nothing else, as somebody might who reads the topics.
 std::unique_ptr<Process> make_service_executor(std::string name, Environment& around);

@@ -37,8 +37,8 @@ struct Seen {
     Said said;
 };
 
-Said of_pod(const sandbox::PodPtr& pod, std::string_view uid) {
-    if (!pod || pod->uid != uid || !selected(*pod)) return {};
+Said of_pod(const sandbox::PodPtr& pod, std::string_view uid, std::string_view source) {
+    if (!pod || pod->uid != uid || !selected_by(*pod, source)) return {};
     const bool says = pod->labels.count("trueup.io/hold") != 0;
     return {true, pod->phase, {}, pod->deletion_ms.has_value(), held(*pod), says && !held(*pod)};
 }
@@ -71,8 +71,8 @@ Said of_row(const Facet& facet) {
 /// What a shard should know of a source at some moment, and what it does know.
 class Comparison {
   public:
-    Comparison(const Proof& proof, bool pods, const History& history)
-        : proof_(proof), pods_(pods), history_(history) {}
+    Comparison(const Proof& proof, std::string_view source, const History& history)
+        : proof_(proof), source_(source), pods_(of_pods(source)), history_(history) {}
 
     /// In the order of the ids, each once.
     std::vector<Seen> view(const core::State& state) const {
@@ -131,7 +131,7 @@ class Comparison {
     }
 
     Said truth(const Seen& seen, Moment moment) const {
-        if (pods_) return of_pod(history_.pod(seen.name, moment), seen.id);
+        if (pods_) return of_pod(history_.pod(seen.name, moment), seen.id, source_);
         const auto row = history_.row(seen.id, moment);
         if (!row || (proof_.shards > 1 && !is_ours(row->key()))) return {};
         return {true, row->view("status"), row->view("pod_name")};
@@ -144,6 +144,7 @@ class Comparison {
     }
 
     const Proof& proof_;
+    const std::string_view source_;
     const bool pods_;
     const History& history_;
 };
@@ -152,7 +153,7 @@ class Comparison {
 
 std::string against_proof(const core::State& state, const Proof& proof, const History& history) {
     const std::string& source = state.meta.sources[proof.source].name;
-    const Comparison comparison(proof, source == "pods", history);
+    const Comparison comparison(proof, source, history);
     // What happens at the very moment may be before it, or behind.
     const Moment from = history.moment_at(proof.as_of - Millis{1});
     const Moment to = history.moment_at(proof.taken);

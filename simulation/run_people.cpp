@@ -1,5 +1,6 @@
 // What the people of a run do by themselves: they let a source ask wrongly at first, look at what
 // rules would do, and vouch for what nobody believes.
+#include "simulation/instances.h"
 #include "simulation/one_run.h"
 #include "simulation/run_settings.h"
 #include "simulation/staging.h"
@@ -12,7 +13,7 @@ void Run::ask_wrongly(Random random) {
     constexpr int kOthers = 20;
     constexpr int kRestored = 5;
     oracles_.asks_wrongly(true);
-    for (const char* source : {"pods", "rows"}) oracles_.went_back(source);  // to another world
+    for (const char* source : {"pods", kWest, "rows"}) oracles_.went_back(source);  // elsewhere
     asks_wrongly_ = random.chance(250) ? "pods" : "rows";
     if (asks_wrongly_ == "pods") {
         around_.asked.selector = "app=ryugraph-wraper";
@@ -43,7 +44,7 @@ void Run::ask_wrongly(Random random) {
 namespace {
 
 Topic topic_of(const std::string& source) {
-    return source == "pods" ? Topic::kChangesPods : Topic::kChangesRows;
+    return of_pods(source) ? Topic::kChangesPods : Topic::kChangesRows;
 }
 
 }  // namespace

@@ -77,6 +77,10 @@ Settings policy(const Plan& plan, bool enabled) {
     }
     bind(settings, plan);
     if (plan.shards > 1) ask_nobody(settings);
+    if (plan.clusters) {
+        settings.sources.push_back(
+            {.name = kWest, .topic = Topic::kChangesPods, .role = 0, .at_least = 0});
+    }
     if (plan.services) {
         constexpr Role kServices = 2;
         settings.sources.push_back({.name = "services",
@@ -102,6 +106,7 @@ sandbox::WorldSettings world_settings(const Plan& plan) {
     settings.evaluate_key = sandbox::evaluate_key;
     settings.copy_batch = 5;  // so that a copy has several parts
     if (plan.row_holds) settings.columns.push_back({kHoldColumn});
+    if (plan.clusters) settings.other_name_space = kWestSpace;
     return settings;
 }
 
@@ -117,6 +122,7 @@ FleetSettings fleet_settings(const Plan& plan, bool enabled) {
     settings.second_server = plan.second_server;
     settings.tells_modes = plan.modes;
     settings.services = plan.services;
+    settings.clusters = plan.clusters && plan.policies == nullptr;
     settings.forgets = plan.forgets;
     if (plan.row_holds) settings.veto_column = kHoldColumn;
     if (plan.policies != nullptr) {

@@ -17,8 +17,9 @@ namespace {
 
 constexpr Millis kConnectorNap{1'000};
 constexpr Millis kBusyNap{20};
-constexpr const char* kSources[] = {"pods", "rows", "services"};
-constexpr Topic kTopicsOf[] = {Topic::kChangesPods, Topic::kChangesRows, Topic::kChangesResources};
+constexpr const char* kSources[] = {"pods", "rows", "services", kWest};
+constexpr Topic kTopicsOf[] = {Topic::kChangesPods, Topic::kChangesRows, Topic::kChangesResources,
+                               Topic::kChangesPods};
 
 connectors::KubernetesSettings pods_settings(const std::string& selector, std::uint64_t seed) {
     connectors::KubernetesSettings settings = sandbox::sandbox_pods(selector);
@@ -50,12 +51,14 @@ class SourceProcess final : public Process {
             cluster_ = std::make_unique<ClusterLink>(around_.asked.services->cluster(),
                                                      around_.network, life_, woken);
             connector_ = std::make_unique<connectors::KubernetesConnector>(*cluster_, settings);
-        } else if (kind_ == Kind::kPods) {
+        } else if (kind_ != Kind::kRows) {
             const bool second = around_.settings.second_server && around_.random.chance(500);
             cluster_ = std::make_unique<ClusterLink>(around_.world.cluster(second), around_.network,
                                                      life_, woken);
-            connector_ = std::make_unique<connectors::KubernetesConnector>(
-                *cluster_, pods_settings(around_.asked.selector, nonce));
+            connectors::KubernetesSettings settings = pods_settings(around_.asked.selector, nonce);
+            settings.source_name = kSources[index()];
+            if (kind_ == Kind::kMorePods) settings.resource.name_space = kWestSpace;
+            connector_ = std::make_unique<connectors::KubernetesConnector>(*cluster_, settings);
         } else {
             database_ =
                 std::make_unique<DatabaseLink>(*around_.asked.rows, around_.network, life_, woken);

@@ -113,6 +113,45 @@ void relabel_pod(Stage& stage, Random& random) {
     later(stage, lasts, [&stage, name = (*pod)->name] { stage.world.set_labels(name, labels()); });
 }
 
+/// A pod of the second cluster.
+sandbox::Pod west_pod(const std::string& name) {
+    sandbox::Pod pod;
+    pod.name_space = kWestSpace;
+    pod.name = name;
+    pod.labels = labels();
+    pod.phase = "Running";
+    pod.node = "node-1";
+    return pod;
+}
+
+void start_west(Stage& stage, Random& random) {
+    const std::string name = fresh_name(stage);
+    stage.world.create_pod(west_pod(name));
+    if (random.chance(200)) return;  // nobody's
+    later(stage, random.delay(kCreateWindow), [&stage, name] {
+        if (!has_row(stage, name)) stage.world.insert_row(row_for(name, "running"));
+    });
+}
+
+/// To its sources a pod is gone from one cluster and new in the other, in whatever order they tell.
+void recreate_in_other(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    const auto* pod = pick(all, random);
+    if (pod == nullptr) return;
+    const std::string name = (*pod)->name;
+    const bool west = (*pod)->name_space == kWestSpace;
+    stage.world.delete_pod(name, 0);
+    const Millis until = random.chance(500) ? Millis{0} : random.delay(Millis{2'000});
+    later(stage, until, [&stage, name, west] {
+        if (has_pod(stage, name)) return;
+        if (west) {
+            stage.world.create_pod(name, labels(), "Running");
+        } else {
+            stage.world.create_pod(west_pod(name));
+        }
+    });
+}
+
 /// A row means another pod from now on.
 void move_row(Stage& stage, Random& random) {
     const auto all_rows = rows(stage);
@@ -197,6 +236,8 @@ std::vector<ActKind> workload() {
         {"slow-commit", Actor::kWorkload, 2, slow_commit},
         {"pause", Actor::kWorkload, 1, pause},
         {"hold-subject", Actor::kWorkload, 2, hold_subject},
+        {"start-west", Actor::kWorkload, 0, start_west},
+        {"recreate-in-other", Actor::kWorkload, 0, recreate_in_other},
     };
 }
 

@@ -71,33 +71,21 @@ void check_label(Section& section, const PolicyConfig& policy, const core::Plan&
                                 : "leave out sources." + source.name + ".kubernetes.key_label"));
 }
 
-/// Every object that a rule which acts looks at is looked up once more before each of its writes:
-/// in the namespace of what is written, or where that is a row, in the source's own.
+/// Every object that a rule which acts looks at is looked up once more before each of its writes,
+/// by its name and where its source looks.
 void check_spaces(Section& section, const PolicyConfig& policy, const core::Plan& plan,
-                  const Config& config, const SourceConfig& source, const policy::Role& role) {
-    const std::string& space = source.kubernetes()->resource.name_space;
+                  const SourceConfig& source, const policy::Role& role) {
+    const ports::Resource& resource = source.kubernetes()->resource;
+    if (resource.cluster_scoped || !resource.name_space.empty()) return;
     const Role number = policies::role_number(*policy.text, role.name);
-    for (const std::string& rule : acting_on(policy, plan, number)) {
-        if (space.empty()) {
-            section.problem(
-                "rules", fmt::format("lets {} act, but sources.{} has all namespaces, and a name "
-                                     "of {} says nothing of the namespace that is meant; write "
-                                     "mode: observe, or one namespace",
-                                     rule, source.name, role.name));
-            return;
-        }
-        for (const Writes& writes : writes_of(*policy.text, rule)) {
-            const SourceConfig* target = config.source(policy.source_of(writes.role));
-            const KubernetesSource* there = target == nullptr ? nullptr : target->kubernetes();
-            if (there == nullptr || there->resource.name_space == space) continue;
-            section.problem("rules",
-                            fmt::format("lets {} act on {}, and before that {} would be looked up "
-                                        "in the same namespace, but sources.{} is of another one; "
-                                        "write mode: observe, or the same namespace for both",
-                                        rule, writes.role, role.name, source.name));
-            return;
-        }
-    }
+    const std::vector<std::string> acting = acting_on(policy, plan, number);
+    if (acting.empty()) return;
+    section.problem("rules",
+                    fmt::format("lets {} act, but sources.{} has all namespaces, and a name of {} "
+                                "says nothing of the namespace that is meant; write mode: observe, "
+                                "or a source for each namespace, as in roles: {{{}: [one, two]}}; "
+                                "of objects that lie in no namespace write cluster_scoped: true",
+                                enumerate(acting), source.name, role.name, role.name));
 }
 
 /// The sources of objects that the rule deletes; `patched`: or sets fields of.
@@ -105,10 +93,12 @@ std::vector<const SourceConfig*> deleted_by(const PolicyConfig& policy, std::str
                                             const Config& config, bool patched = false) {
     std::vector<const SourceConfig*> all;
     for (const Writes& writes : writes_of(*policy.text, rule)) {
-        const SourceConfig* source = config.source(policy.source_of(writes.role));
         const bool written = writes.deletes || (patched && !writes.patches.empty());
-        if (written && source != nullptr && source->kubernetes() != nullptr) {
-            all.push_back(source);
+        for (const std::string& name : policy.sources_of(writes.role)) {
+            const SourceConfig* source = config.source(name);
+            if (written && source != nullptr && source->kubernetes() != nullptr) {
+                all.push_back(source);
+            }
         }
     }
     return all;
@@ -153,7 +143,7 @@ void check_reach(Section& section, const core::Plan& plan, const PolicyConfig& p
         const policy::Role* role = policy.role_of(source.name);
         if (role == nullptr || source.kubernetes() == nullptr) continue;
         check_label(section, policy, plan, source, *role);
-        check_spaces(section, policy, plan, config, source, *role);
+        check_spaces(section, policy, plan, source, *role);
     }
 }
 

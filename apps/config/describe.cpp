@@ -112,7 +112,9 @@ Json json_of(const KubernetesSource& source) {
         json["kubeconfig"] = source.kubeconfig;
     }
     if (!source.context.empty()) json["context"] = source.context;
-    if (source.resource.name_space.empty()) {
+    if (source.resource.cluster_scoped) {
+        json["cluster_scoped"] = true;
+    } else if (source.resource.name_space.empty()) {
         json["all_namespaces"] = true;
     } else {
         json["namespace"] = source.resource.name_space;
@@ -180,9 +182,9 @@ Json json_of(const PolicyConfig& policy) {
     const bool shipped = policy.file.empty();
     json[shipped ? "use" : "file"] = shipped ? policy.text->name : policy.file;
     for (const policy::Role& role : policy.text->roles) {
-        const std::string source = policy.source_of(role.name);
-        if (source.empty()) continue;
-        json["roles"][role.name] = source;
+        const std::vector<std::string>& sources = policy.sources_of(role.name);
+        if (sources.empty()) continue;
+        json["roles"][role.name] = sources.size() == 1 ? Json(sources.front()) : Json(sources);
         json["keys"][role.name] = policy::key_text(role.key);
     }
     for (const RuleSettings& rule : policy.rules) {
@@ -210,11 +212,13 @@ Json json_of(const PolicyConfig& policy) {
 
 std::string line_of(const SourceConfig& source) {
     if (const KubernetesSource* kubernetes = source.kubernetes()) {
-        const std::string& space = kubernetes->resource.name_space;
+        const ports::Resource& resource = kubernetes->resource;
+        const std::string where = resource.cluster_scoped ? "the cluster"
+                                  : resource.name_space.empty()
+                                      ? "all namespaces"
+                                      : "namespace " + resource.name_space;
         return fmt::format("source    {}: {} in {}, selector \"{}\", at least {}\n", source.name,
-                           resource_text(kubernetes->resource),
-                           space.empty() ? "all namespaces" : "namespace " + space,
-                           kubernetes->selector, source.at_least);
+                           resource_text(resource), where, kubernetes->selector, source.at_least);
     }
     const PostgresSource& postgres = *source.postgres();
     const auto [key, value] = conninfo_entry(postgres);
@@ -228,12 +232,12 @@ std::string lines_of(const PolicyConfig& policy, const Config& config) {
     std::string text = fmt::format("policy    {}: {}\n", policy.name,
                                    policy.file.empty() ? policy.text->name : policy.file);
     for (const policy::Role& role : policy.text->roles) {
-        const std::string source = policy.source_of(role.name);
-        if (source.empty()) continue;
-        const SourceConfig* played = config.source(source);
-        const std::string label = played == nullptr ? "" : key_label_of(policy, *played);
-        text += fmt::format("role      {}: source {}, by {}\n", role.name, source,
-                            label.empty() ? policy::key_text(role.key) : "label." + label);
+        for (const std::string& source : policy.sources_of(role.name)) {
+            const SourceConfig* played = config.source(source);
+            const std::string label = played == nullptr ? "" : key_label_of(policy, *played);
+            text += fmt::format("role      {}: source {}, by {}\n", role.name, source,
+                                label.empty() ? policy::key_text(role.key) : "label." + label);
+        }
     }
     for (const RuleSettings& rule : policy.rules) {
         text += fmt::format("rule      {}: {}", rule.rule, trueup::name_of(rule.mode));

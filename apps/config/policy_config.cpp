@@ -1,17 +1,19 @@
 #include "apps/config/policy_config.h"
 
+#include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
 
 namespace trueup::config {
 
-std::string PolicyConfig::source_of(std::string_view role) const {
+const std::vector<std::string>& PolicyConfig::sources_of(std::string_view role) const {
+    static const std::vector<std::string> kNobody;
     const auto found = roles.find(role);
-    return found == roles.end() ? std::string() : found->second;
+    return found == roles.end() ? kNobody : found->second;
 }
 
 const policy::Role* PolicyConfig::role_of(std::string_view source) const {
-    for (const auto& [role, player] : roles) {
-        if (player == source) return policy::find_role(*text, role);
+    for (const auto& [role, players] : roles) {
+        if (contains(players, source)) return policy::find_role(*text, role);
     }
     return nullptr;
 }

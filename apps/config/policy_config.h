@@ -25,7 +25,8 @@ struct PolicyConfig {
     std::string file;             ///< where its text was read; empty: this binary carries it
     Shared<policy::Policy> text;  ///< in which roles have the keys that `keys` says
     policy::Exports exports;      ///< names for dashboards and log readers
-    std::map<std::string, std::string, std::less<>> roles;  ///< the source of each that has one
+    /// The sources of each that has one, in the order of the configuration.
+    std::map<std::string, std::vector<std::string>, std::less<>> roles;
     /// What it reads of their objects by path, by source: another policy may read the same source
     /// otherwise.
     std::map<std::string, std::vector<policy::FieldPath>, std::less<>> paths;
@@ -42,7 +43,7 @@ struct PolicyConfig {
     std::uint32_t max_drop_percent = 50;
 
     /// Empty: none plays it.
-    std::string source_of(std::string_view role) const;
+    const std::vector<std::string>& sources_of(std::string_view role) const;
     /// nullptr: the source plays none.
     const policy::Role* role_of(std::string_view source) const;
     std::vector<policy::FieldPath> paths_of(std::string_view source) const;

@@ -66,10 +66,12 @@ std::string lack(const policy::Role& role, const std::string& field) {
 Result<core::Plan> planned(const policy::Policy& text, const PolicyConfig& policy) {
     Settings settings = policies::usual_settings(Shared<policy::Policy>(text), Mode::kOff);
     for (const policy::Role& role : text.roles) {
-        const std::string source = policy.source_of(role.name);
-        if (!role.optional || source.empty()) continue;
         const Role number = policies::role_number(text, role.name);
-        settings.sources.push_back({source, policies::topic_of(role.kind), number, {}});
+        const std::vector<std::string>& sources = policy.sources_of(role.name);
+        // One of each that is needed is there already.
+        for (std::size_t i = role.optional ? 0 : 1; i < sources.size(); ++i) {
+            settings.sources.push_back({sources[i], policies::topic_of(role.kind), number, {}});
+        }
     }
     return core::compile(text, settings);
 }

@@ -39,6 +39,10 @@ void read_login(Section& section, const std::string& folder, DatabaseLogin& logi
 std::size_t read_policies(Section& root, const std::string& folder, Config& config,
                           Problems& problems);
 
+/// They can have an object in common. Labels are not compared: two selectors that exclude each
+/// other today need not do so tomorrow.
+bool overlap(const SourceConfig& one, const SourceConfig& other);
+
 /// Holds a policy against one before it in the file: names, what they read, and what both would act
 /// on. `section` is the later one's.
 void check_beside(Section& section, PolicyConfig& policy, PolicyConfig& other,

@@ -4,6 +4,7 @@
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
 #include "connectors/postgres/correlation.h"
+#include "connectors/postgres/settings.h"
 #include "engine/base/suggest.h"
 #include "policies/shipped.h"
 
@@ -128,7 +129,7 @@ void read_keys(Section& section, PolicyConfig& policy, Problems& problems) {
     for (policy::Role& role : text.roles) {
         const std::size_t before = problems.count();
         read_key(keys, role, problems);
-        if (problems.count() != before || policy.source_of(role.name).empty()) continue;
+        if (problems.count() != before || policy.sources_of(role.name).empty()) continue;
         const bool said = keys.has(role.name);
         check_key(keys, role, said ? keys.line_of(role.name) : section.line_of(named_by(policy)),
                   problems);
@@ -140,6 +141,29 @@ void read_keys(Section& section, PolicyConfig& policy, Problems& problems) {
 }  // namespace
 
 const char* named_by(const PolicyConfig& policy) { return policy.file.empty() ? "use" : "file"; }
+
+/// Of several sources of a role each has objects of its own.
+void check_apart(Section& roles, const policy::Role& role, const std::string& name,
+                 const PolicyConfig& policy, const Config& config) {
+    const SourceConfig& source = *config.source(name);
+    for (const std::string& before : policy.sources_of(role.name)) {
+        const SourceConfig& other = *config.source(before);
+        if (overlap(other, source)) {
+            roles.problem(role.name,
+                          fmt::format("has '{}' and '{}', which look at the same place, so that "
+                                      "an object would be there twice; write one of them",
+                                      before, name));
+        } else if (source.postgres() != nullptr &&
+                   connectors::postgres::table_text(source.postgres()->table) ==
+                       connectors::postgres::table_text(other.postgres()->table)) {
+            roles.problem(role.name,
+                          fmt::format("has '{}' and '{}', tables of one name in two databases, "
+                                      "whose rows nobody could tell apart; write one of them, or "
+                                      "a policy for each",
+                                      before, name));
+        }
+    }
+}
 
 bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy) {
     policy.text = section.has("file") ? text_in_file(section, folder, config, policy)
@@ -179,17 +203,23 @@ void read_roles(Section& section, const Config& config, PolicyConfig& policy, Pr
             read_source_name(roles, role.name, config, topic);
             continue;
         }
-        std::string source =
-            check_source_name(roles, role.name, roles.text(role.name), config, topic);
-        if (source.empty()) continue;
-        if (const policy::Role* other = policy.role_of(source)) {
-            roles.problem(role.name,
-                          fmt::format("names '{}', which plays {} already; write another "
-                                      "source",
-                                      source, other->name));
-            continue;
+        const std::vector<std::string> names = roles.one_or_more_texts(role.name);
+        if (names.empty() && !role.optional) {
+            roles.problem(role.name, "is empty; write the source that plays it, or a list of them");
         }
-        policy.roles.emplace(role.name, std::move(source));
+        for (const std::string& name : names) {
+            std::string source = check_source_name(roles, role.name, name, config, topic);
+            if (source.empty()) continue;
+            if (const policy::Role* other = policy.role_of(source)) {
+                roles.problem(role.name,
+                              fmt::format("names '{}', which plays {} already; write another "
+                                          "source",
+                                          source, other->name));
+                continue;
+            }
+            check_apart(roles, role, source, policy, config);
+            policy.roles[role.name].push_back(std::move(source));
+        }
     }
     roles.finish();
     read_keys(section, policy, problems);

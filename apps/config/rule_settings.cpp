@@ -135,18 +135,26 @@ std::string acting_on(std::string_view executor, const std::string& source, bool
 void check_executors(Section& rule, const RuleKind& kind, Mode mode, const Config& config,
                      const PolicyConfig& policy) {
     for (const auto& [executor, role] : kind.executors) {
-        // Nobody plays it: an optional role, or one whose source is wrong, which was noted.
-        const std::string source = policy.source_of(role);
-        if (source.empty() || config.executor(source, executor) != nullptr) continue;
-        const bool others = config.has_executor(executor);
-        rule.problem(
-            "mode",
-            others ? fmt::format("is {}, and executors.{} does not act on '{}'; add it, as "
-                                 "in {}",
-                                 name_of(mode), executor, source, acting_on(executor, source, true))
-                   : fmt::format("is {}, and executors.{} is missing; write executors: "
-                                 "{{{}}}",
-                                 name_of(mode), executor, acting_on(executor, source, false)));
+        // None: an optional role, or one whose source is wrong, which was noted.
+        const std::vector<std::string>& sources = policy.sources_of(role);
+        if (executor == "insert_row" && sources.size() > 1) {
+            rule.problem("mode", fmt::format("is {}, and {} has several sources: nobody says into "
+                                             "which table it inserts; name one source",
+                                             name_of(mode), role));
+        }
+        for (const std::string& source : sources) {
+            if (config.executor(source, executor) != nullptr) continue;
+            const bool others = config.has_executor(executor);
+            rule.problem(
+                "mode",
+                others ? fmt::format("is {}, and executors.{} does not act on '{}'; add "
+                                     "it, as in {}",
+                                     name_of(mode), executor, source,
+                                     acting_on(executor, source, true))
+                       : fmt::format("is {}, and executors.{} is missing; write "
+                                     "executors: {{{}}}",
+                                     name_of(mode), executor, acting_on(executor, source, false)));
+        }
     }
 }
 

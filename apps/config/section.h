@@ -50,6 +50,8 @@ class Section {
     std::size_t choice(std::string_view key, std::size_t fallback,
                        const std::vector<std::string>& choices);
     std::vector<std::string> texts(std::string_view key);
+    /// The same where one may stand for itself, without a list.
+    std::vector<std::string> one_or_more_texts(std::string_view key);
     Section section(std::string_view key);
     /// Of a map whose keys are names; none where there is no map.
     std::vector<std::string> keys() const;

@@ -102,4 +102,11 @@ std::vector<std::string> Section::texts(std::string_view key) {
     return all;
 }
 
+std::vector<std::string> Section::one_or_more_texts(std::string_view key) {
+    const Tree* value = tree_ == nullptr ? nullptr : tree_->child(key);
+    if (value == nullptr || value->kind == Tree::Kind::kList) return texts(key);
+    std::string one = text(key);
+    return one.empty() ? std::vector<std::string>() : std::vector{std::move(one)};
+}
+
 }  // namespace trueup::config

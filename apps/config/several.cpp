@@ -18,7 +18,7 @@ namespace {
 
 std::set<std::string> sources_of(const PolicyConfig& policy) {
     std::set<std::string> names;
-    for (const auto& [role, source] : policy.roles) names.insert(source);
+    for (const auto& [role, sources] : policy.roles) names.insert(sources.begin(), sources.end());
     return names;
 }
 
@@ -28,13 +28,14 @@ std::map<std::string, std::set<std::string>> touched_by(const PolicyConfig& poli
     for (const RuleSettings& rule : policy.rules) {
         if (!acts(rule.mode)) continue;
         for (const Writes& writes : writes_of(*policy.text, rule.rule)) {
-            std::set<std::string>& columns = touched[policy.source_of(writes.role)];
-            columns.insert(writes.columns.begin(), writes.columns.end());
-            if (writes.deletes) columns.insert("*");
-            columns.insert(writes.inserts.begin(), writes.inserts.end());
+            for (const std::string& source : policy.sources_of(writes.role)) {
+                std::set<std::string>& columns = touched[source];
+                columns.insert(writes.columns.begin(), writes.columns.end());
+                if (writes.deletes) columns.insert("*");
+                columns.insert(writes.inserts.begin(), writes.inserts.end());
+            }
         }
     }
-    touched.erase("");
     return touched;
 }
 
@@ -46,32 +47,10 @@ bool meet(const std::string& one, const std::string& other) {
     return path && beside && (*path).overlaps(*beside);
 }
 
-/// They can have an object in common. Labels are not compared: two selectors that exclude each
-/// other today need not do so tomorrow.
-bool overlap(const SourceConfig& one, const SourceConfig& other) {
-    const KubernetesSource* a = one.kubernetes();
-    const KubernetesSource* b = other.kubernetes();
-    if (one.postgres() != nullptr && other.postgres() != nullptr) {
-        const PostgresSource& mine = *one.postgres();
-        const PostgresSource& theirs = *other.postgres();
-        return mine.table.schema == theirs.table.schema && mine.table.name == theirs.table.name &&
-               mine.from == theirs.from && mine.conninfo == theirs.conninfo;
-    }
-    if (a == nullptr || b == nullptr) return one.name == other.name;
-    const bool same_server = a->in_cluster == b->in_cluster && a->kubeconfig == b->kubeconfig &&
-                             a->context == b->context;
-    const bool same_kind =
-        a->resource.api_path == b->resource.api_path && a->resource.plural == b->resource.plural;
-    const std::string& space = a->resource.name_space;
-    const std::string& other_space = b->resource.name_space;
-    return same_server && same_kind &&
-           (space == other_space || space.empty() || other_space.empty());
-}
-
 /// A slot has one reader.
 void check_readers(Section& section, const PolicyConfig& policy, const PolicyConfig& other,
                    const Config& config) {
-    for (const auto& [role, name] : policy.roles) {
+    for (const std::string& name : sources_of(policy)) {
         const SourceConfig* source = config.source(name);
         const bool both = source != nullptr && other.role_of(name) != nullptr;
         if (!both || source->postgres() == nullptr) continue;
@@ -79,7 +58,7 @@ void check_readers(Section& section, const PolicyConfig& policy, const PolicyCon
             "roles",
             fmt::format("has '{}' as {}, which policy {} reads already, and a slot has one reader; "
                         "write another source of the same table, with a slot of its own",
-                        name, role, other.name));
+                        name, policy.role_of(name)->name, other.name));
     }
 }
 
@@ -133,6 +112,26 @@ Config of_policy(const Config& config, const PolicyConfig& policy) {
 }
 
 }  // namespace
+
+bool overlap(const SourceConfig& one, const SourceConfig& other) {
+    const KubernetesSource* a = one.kubernetes();
+    const KubernetesSource* b = other.kubernetes();
+    if (one.postgres() != nullptr && other.postgres() != nullptr) {
+        const PostgresSource& mine = *one.postgres();
+        const PostgresSource& theirs = *other.postgres();
+        return mine.table.schema == theirs.table.schema && mine.table.name == theirs.table.name &&
+               mine.from == theirs.from && mine.conninfo == theirs.conninfo;
+    }
+    if (a == nullptr || b == nullptr) return one.name == other.name;
+    const bool same_server = a->in_cluster == b->in_cluster && a->kubeconfig == b->kubeconfig &&
+                             a->context == b->context;
+    const bool same_kind =
+        a->resource.api_path == b->resource.api_path && a->resource.plural == b->resource.plural;
+    const std::string& space = a->resource.name_space;
+    const std::string& other_space = b->resource.name_space;
+    return same_server && same_kind &&
+           (space == other_space || space.empty() || other_space.empty());
+}
 
 void check_beside(Section& section, PolicyConfig& policy, PolicyConfig& other,
                   const Config& config) {

@@ -73,10 +73,56 @@ void read_collection(Section& section, ports::Resource& resource) {
                                 text));
 }
 
+/// Of the core and of Kubernetes' own groups. Whoever defines others says so of them.
+bool lies_in_no_namespace(const ports::Resource& resource) {
+    static const std::vector<std::string> kKnown{
+        "/api/v1/namespaces",
+        "/api/v1/nodes",
+        "/api/v1/persistentvolumes",
+        "/apis/storage.k8s.io/v1/storageclasses",
+        "/apis/storage.k8s.io/v1/volumeattachments",
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        "/apis/certificates.k8s.io/v1/certificatesigningrequests",
+    };
+    return contains(kKnown, resource.api_path + "/" + resource.plural);
+}
+
 void read_namespace(Section& section, ports::Resource& resource) {
     const bool all = section.flag("all_namespaces", false);
+    const bool known = lies_in_no_namespace(resource);
+    resource.cluster_scoped = section.flag("cluster_scoped", known);
     resource.name_space = section.text("namespace");
     if (!section.present()) return;
+    // All others of these groups lie in namespaces.
+    static const std::vector<std::string> kNamespaced{"/api/v1", "/apis/apps/v1", "/apis/batch/v1"};
+    if (resource.cluster_scoped && !known && contains(kNamespaced, resource.api_path)) {
+        section.problem("cluster_scoped",
+                        fmt::format("is true, and {} lie in namespaces; write namespace: NAME",
+                                    resource.plural));
+        return;
+    }
+    if (resource.cluster_scoped) {
+        if (all && !known) {
+            section.problem(
+                "all_namespaces",
+                fmt::format("is true, and {} lie in no namespace; leave it out", resource.plural));
+        }
+        if (!section.has("namespace")) return;
+        section.problem("namespace",
+                        fmt::format("is '{}', and {} lie in no namespace; leave it out",
+                                    resource.name_space, resource.plural));
+        resource.name_space.clear();
+        return;
+    }
+    if (known) {
+        section.problem("cluster_scoped", fmt::format("is false, and {} lie in no namespace; leave "
+                                                      "it out",
+                                                      resource.plural));
+        return;
+    }
     if (!section.has("namespace")) {
         if (!all) section.require("namespace", "namespace: NAME, or all_namespaces: true");
         return;

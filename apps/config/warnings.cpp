@@ -61,7 +61,9 @@ void warn_of_source(const SourceConfig& source, const Config& config,
                         source.name));
     }
     const KubernetesSource* kubernetes = source.kubernetes();
-    if (kubernetes != nullptr && used && kubernetes->resource.name_space.empty()) {
+    const bool many = kubernetes != nullptr && kubernetes->resource.name_space.empty() &&
+                      !kubernetes->resource.cluster_scoped;
+    if (many && used) {
         all.push_back(
             fmt::format("sources.{} watches all namespaces: two pods with the same name claim one "
                         "subject, and then nothing is done about either",

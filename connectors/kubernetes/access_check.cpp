@@ -54,8 +54,9 @@ class Asker {
 };
 
 std::string name_of(const ports::Resource& resource) {
-    const std::string where =
-        resource.name_space.empty() ? "all namespaces" : "namespace " + resource.name_space;
+    const std::string where = resource.cluster_scoped       ? "the cluster"
+                              : resource.name_space.empty() ? "all namespaces"
+                                                            : "namespace " + resource.name_space;
     return resource.plural + " (" + resource.api_path + ") in " + where;
 }
 
@@ -166,12 +167,21 @@ Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
         return Error{Next::kRetry, Code::kInvalid,
                      "what answers is not a Kubernetes API server: " + page.error().what};
     }
-    if (!label_selector.empty() && !resource.name_space.empty()) {
+    const bool placed = !label_selector.empty() && !resource.name_space.empty();
+    if (placed || resource.cluster_scoped) {
         // Only the right is of interest: that this name does not exist is the good answer.
-        cluster.get(kGet, ports::GetObject{resource, "trueup-access-check"});
+        const std::string name = "trueup-access-check";
+        cluster.get(kGet, ports::GetObject{resource, name});
         const Answer get = asker.wait(kGet, false);
         const bool known = get.good() || (!get.failure && get.status == 404);
         if (!known) return refuse(get, "get");
+        // Where such objects lie in namespaces there is nothing at such a path, whatever the name.
+        if (!get.good() && resource.cluster_scoped && get.body.find(name) == std::string::npos) {
+            return Error{Next::kStop, Code::kConfiguration,
+                         resource.plural + " (" + resource.api_path +
+                             ") lie in namespaces; write namespace: NAME instead of "
+                             "cluster_scoped: true"};
+        }
     }
     cluster.watch(
         kWatch, ports::WatchFrom{resource, label_selector, std::to_string(page->version), 1, true});

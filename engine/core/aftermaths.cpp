@@ -105,11 +105,15 @@ bool Aftermaths::over(const Subject& subject, const Ended& ended) const {
     if (!subject.own_writes.empty()) return false;  // what is in view may be from before it
     const std::span<const PlanStep> steps = state_.plan->rules[ended.rule.value()].ending;
     if (steps.empty()) return true;
-    const SourceId taken = meta_.settings.source(steps.front().role);
     const bool again =
-        std::any_of(subject.facets.begin(), subject.facets.end(),
-                    [&](const Facet& facet) { return facet.source == taken && stays(facet); });
-    const Facet* row = shown(subject, meta_.settings.source(steps.back().role), ended.object_id);
+        std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+            const Role role = steps.front().role;
+            if (meta_.settings.sources[facet.source].role != role || !stays(facet)) return false;
+            // Of several sources one may have had a dead one all the time.
+            return state_.plan->roles[role].sources.size() < 2 ||
+                   !claim_of(*state_.plan, facet, meta_.settings).no();
+        });
+    const Facet* row = shown_by(subject, meta_.settings, steps.back().role, ended.object_id);
     return again || row == nullptr || !row->present() ||
            !has_values(*state_.plan, meta_.settings, steps.back(), subject, *row);
 }

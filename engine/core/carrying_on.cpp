@@ -22,25 +22,37 @@ bool contains(const std::vector<std::string>& ids, const std::string& id) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-/// The next object that a deletion of this source's would take: what left the selector is none of
-/// ours.
-const Facet* next_of(const Subject& subject, SourceId source) {
+}  // namespace
+
+Role CarryingOn::role_of(SourceId source) const {
+    return source == kNoSource ? kNoRole : meta_.settings.sources[source].role;
+}
+
+/// Of what the first step took away; kNoRole: the rule means another list by now.
+Role CarryingOn::role_taken(const Ending& ending) const {
+    const Role role = role_of(ending.taken_source);
+    const std::span<const PlanStep> steps = endings_.steps_of(ending);
+    return role != kNoRole || steps.empty() ? role : steps.front().role;
+}
+
+/// The next object that a deletion of this role's would take: what left the selector is none of
+/// ours. Of the role of which something was taken it is one in the same source.
+const Facet* CarryingOn::next_of(const Subject& subject, Role role) const {
+    const Ending& ending = *subject.ending;
+    const bool same = role == role_taken(ending);
     for (const Facet& facet : subject.facets) {
-        if (facet.source == source && stays(facet) && !out_of_scope(facet)) return &facet;
+        const bool its = same ? facet.source == ending.taken_source : role_of(facet.source) == role;
+        if (its && stays(facet) && !out_of_scope(facet)) return &facet;
     }
     return nullptr;
 }
-
-}  // namespace
 
 /// May the object claim the subject still?
 Truth CarryingOn::claims(const Facet& object) const {
     return claim_of(*state_.plan, object, meta_.settings);
 }
 
-bool CarryingOn::plays(SourceId source) const {
-    return source != kNoSource && meta_.settings.sources[source].role != kNoRole;
-}
+bool CarryingOn::plays(SourceId source) const { return role_of(source) != kNoRole; }
 
 /// Has the source shown everything up to this moment?
 bool CarryingOn::proven_past(SourceId id, BrokerTime time) const {
@@ -57,6 +69,40 @@ Reason CarryingOn::await_proof(SourceId id, BrokerTime time) {
     if (source.complete_as_of == BrokerTime{}) return Reason::kAwaitingProgress;
     const bool silent = meta_.broker_now - source.complete_as_of > meta_.settings.stale_after;
     return silent ? Reason::kStale : Reason::kNone;
+}
+
+/// Of a role with several sources, the first of the others that is silent, or was not heard past
+/// the last deletion and past the last word of any of them: an object that moved may be gone from
+/// one, and the other has not told of it yet.
+std::optional<Wait> CarryingOn::unheard_beside(const Subject& subject) const {
+    const Ending& ending = *subject.ending;
+    const Role role = role_taken(ending);
+    if (role == kNoRole) return std::nullopt;
+    for (const SourceId source : state_.plan->roles[role].sources) {
+        if (source == ending.taken_source) continue;
+        BrokerTime past = std::max(ending.settled, meta_.broker_now - meta_.settings.stale_after);
+        for (const Facet& facet : subject.facets) {
+            const bool other = facet.source != source && role_of(facet.source) == role;
+            if (other) past = std::max(past, facet.evidence);
+        }
+        if (!proven_past(source, past)) return Wait{std::nullopt, source, past};
+    }
+    return std::nullopt;
+}
+
+/// The first source of the role that has not; kNoSource: each one has.
+SourceId CarryingOn::behind(Role role, BrokerTime time) const {
+    if (role == kNoRole) return kNoSource;
+    for (const SourceId source : state_.plan->roles[role].sources) {
+        if (!proven_past(source, time)) return source;
+    }
+    return kNoSource;
+}
+
+/// One source after the other.
+Reason CarryingOn::await_proof_of(Role role, BrokerTime time) {
+    const SourceId source = behind(role, time);
+    return source == kNoSource ? Reason::kNone : await_proof(source, time);
 }
 
 /// Goes as far as is known by now. What is left waits, and its finding says what for.
@@ -86,6 +132,11 @@ Reason CarryingOn::carry_on(Entry& entry, Finding& face) {
         const Reason why = settle_taking(entry, face);
         if (why != Reason::kNone || !subject.ending) return why;
     }
+    if (const auto late = unheard_beside(subject)) {
+        if (!superseded(subject)) return await_proof(late->source, late->beyond);
+        endings_.close_ending(entry, Reason::kSuperseded);
+        return Reason::kNone;
+    }
     const std::span<const PlanStep> steps = endings_.steps_of(ending);
     while (ending.next < steps.size() && passed(subject, steps[ending.next])) {
         endings_.pass_step(ending);
@@ -108,9 +159,11 @@ Reason CarryingOn::carry_on(Entry& entry, Finding& face) {
     if (!halted) return order_step(entry, face, steps[ending.next]);
     if (!steps.empty()) {  // somebody else may do what we must not
         const PlanStep& step = steps[ending.next];
-        await_proof(step.verb == policy::Verb::kUpdate ? ending.target_source
-                                                       : meta_.settings.source(step.role),
-                    ending.settled);
+        if (step.verb == policy::Verb::kUpdate) {
+            await_proof(ending.target_source, ending.settled);
+        } else {
+            await_proof_of(step.role, ending.settled);
+        }
     }
     return !steps.empty() && brakes_.acting(ending.by) ? Reason::kNotEnabled : Reason::kObserved;
 }
@@ -120,7 +173,7 @@ Reason CarryingOn::settle_taking(Entry& entry, Finding& face) {
     Subject& subject = entry.subject;
     Ending& ending = *subject.ending;
     const SourceId source = ending.taken_source;
-    const bool plays = meta_.settings.sources[source].role != kNoRole;
+    const bool plays = role_of(source) != kNoRole;
     if (plays && !proven_past(source, ending.settled)) {
         awaited_.wait_for({std::nullopt, source, ending.settled});
         return face.reason;
@@ -154,9 +207,11 @@ Reason CarryingOn::settle_taking(Entry& entry, Finding& face) {
 bool CarryingOn::passed(const Subject& subject, const PlanStep& step) const {
     const Ending& ending = *subject.ending;
     if (step.verb == policy::Verb::kDelete) {
-        const SourceId source = meta_.settings.source(step.role);
-        if (source == kNoSource) return true;
-        return proven_past(source, ending.settled) && next_of(subject, source) == nullptr;
+        const bool same = step.role == role_taken(ending);
+        const bool heard =
+            same ? !plays(ending.taken_source) || proven_past(ending.taken_source, ending.settled)
+                 : behind(step.role, ending.settled) == kNoSource;
+        return heard && next_of(subject, step.role) == nullptr;
     }
     if (!plays(ending.target_source)) return false;  // nobody says any more what it has
     if (!proven_past(ending.target_source, ending.settled)) return false;
@@ -171,9 +226,14 @@ bool CarryingOn::passed(const Subject& subject, const PlanStep& step) const {
 /// all? What is left of the list was meant for an instance that is no more.
 bool CarryingOn::superseded(const Subject& subject) const {
     const Ending& ending = *subject.ending;
+    const Role role = role_taken(ending);
     return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
-        if (facet.source != ending.taken_source || !stays(facet)) return false;
+        const bool same = facet.source == ending.taken_source;
+        // In another source it is another one, unless it is dead, as what lay there before may be.
+        const bool other = !same && role != kNoRole && role_of(facet.source) == role;
+        if (!(same || other) || !stays(facet)) return false;
         if (!TRUEUP_GUARD("ending_of_what_was_taken")) return false;
+        if (other) return !claims(facet).no();
         return !contains(ending.taken, facet.object_id) ||
                proven_past(ending.taken_source, ending.settled);
     });
@@ -183,15 +243,18 @@ Reason CarryingOn::order_step(Entry& entry, Finding& face, const PlanStep& step)
     Subject& subject = entry.subject;
     const Ending& ending = *subject.ending;
     const bool write = step.verb == policy::Verb::kUpdate;
-    const SourceId source = write ? ending.target_source : meta_.settings.source(step.role);
-    const Facet* object = write ? shown(subject, source, ending.target) : next_of(subject, source);
-    if (write && !plays(source)) return Reason::kNotSynced;
+    const Facet* object =
+        write ? shown(subject, ending.target_source, ending.target) : next_of(subject, step.role);
+    if (write && !plays(ending.target_source)) return Reason::kNotSynced;
     const bool there = object != nullptr && object->present();
     const Truth claim = write && there ? claims(*object) : Truth::of(true);
     const bool wanted =
         there && !claim.no() &&
         !(write && has_values(*state_.plan, meta_.settings, step, subject, *object));
-    if (!wanted) return await_proof(source, ending.settled);  // it may be there all the same
+    if (!wanted) {  // it may be there all the same
+        return write ? await_proof(ending.target_source, ending.settled)
+                     : await_proof_of(step.role, ending.settled);
+    }
     if (subject.held) return Reason::kHold;
     if (brakes_.paused(ending.by)) return Reason::kPaused;
     if (ending.again > meta_.now) {
@@ -206,8 +269,8 @@ Reason CarryingOn::order_step(Entry& entry, Finding& face, const PlanStep& step)
     }
     // A write of ours may not be in view yet.
     for (const auto& [written, time] : subject.own_writes) {
-        if (written == source && !proven_past(source, time)) {
-            return await_proof(source, time);
+        if (written == object->source && !proven_past(written, time)) {
+            return await_proof(written, time);
         }
     }
     if (meta_.outbox >= meta_.settings.max_outbox) {
@@ -237,11 +300,36 @@ CommandDraft CarryingOn::draft_of(const Subject& subject, const PlanStep& step,
         draft = deletion(role, source, object);
         draft.action.grace_seconds = step.grace_period;
     }
-    if (ending.taken.size() != 1) return draft;
-    const Predicate nobody_else{Predicate::Kind::kNoneBut, meta_.sources[ending.taken_source].name,
-                                ending.taken.front(), "name", std::string(subject.name())};
-    draft.read_set.insert(draft.read_set.begin(), nobody_else);
+    if (ending.taken.size() == 1) {
+        const Predicate nobody_else{Predicate::Kind::kNoneBut,
+                                    meta_.sources[ending.taken_source].name, ending.taken.front(),
+                                    "name", std::string(subject.name())};
+        draft.read_set.insert(draft.read_set.begin(), nobody_else);
+    }
+    look_elsewhere(subject, draft);
     return draft;
+}
+
+/// In the other sources of what was taken there is nobody of the name, or what is dead.
+void CarryingOn::look_elsewhere(const Subject& subject, CommandDraft& draft) const {
+    const Ending& ending = *subject.ending;
+    const Role taken = role_taken(ending);
+    if (taken == kNoRole) return;
+    const PlanRole& role = state_.plan->roles[taken];
+    for (const SourceId source : role.sources) {
+        if (source == ending.taken_source) continue;
+        const std::string& name = meta_.sources[source].name;
+        bool any = false;
+        for (const Facet& facet : subject.facets) {
+            if (facet.source != source || !facet.present()) continue;
+            any = true;
+            const auto dead = still_says(name, facet, role.claim);
+            draft.read_set.insert(draft.read_set.end(), dead.begin(), dead.end());
+        }
+        if (any) continue;
+        draft.read_set.push_back(
+            {Predicate::Kind::kNone, name, {}, "name", std::string(subject.name())});
+    }
 }
 
 }  // namespace trueup::core

@@ -7,6 +7,8 @@
 #include "engine/core/fold.h"
 #include "engine/core/truth.h"
 
+#include <optional>
+
 namespace trueup::core {
 
 class Awaited;
@@ -34,13 +36,20 @@ class CarryingOn {
     Reason settle_taking(Entry& entry, Finding& face);
     Reason order_step(Entry& entry, Finding& face, const PlanStep& step);
     CommandDraft draft_of(const Subject& subject, const PlanStep& step, const Facet& object) const;
+    void look_elsewhere(const Subject& subject, CommandDraft& draft) const;
     Reason await_proof(SourceId id, BrokerTime time);
+    Reason await_proof_of(Role role, BrokerTime time);
 
     bool passed(const Subject& subject, const PlanStep& step) const;
     bool superseded(const Subject& subject) const;
     bool proven_past(SourceId id, BrokerTime time) const;
+    SourceId behind(Role role, BrokerTime time) const;
+    std::optional<Wait> unheard_beside(const Subject& subject) const;
     Truth claims(const Facet& object) const;
     bool plays(SourceId source) const;
+    Role role_of(SourceId source) const;
+    Role role_taken(const Ending& ending) const;
+    const Facet* next_of(const Subject& subject, Role role) const;
 
     State& state_;  ///< the plan; its subjects are only marked as dirty
     Meta& meta_;

@@ -9,7 +9,8 @@
 //   R3  of a `none` without an object: there is none of that key, nor of a field that may be the
 //       whole key by itself
 //   R4  before something is taken away, set in an object, or inserted: no other row has come under
-//       the key of a row that is bound, and those that were there beside it still say the same
+//       the key of a row that is bound, and those that were there beside it still say the same;
+//       before anything at all: the same of the other sources of the role of what is bound
 //   R5  of each reference that was looked up: its fields, or that there is none
 //   R6  of what is taken as one too many: the better ones are still there
 //   R7  of what somebody asked for: it is still theirs

@@ -1,5 +1,6 @@
 // What a command rests on: all that its rule read of other objects, as predicates that an executor
 // asks for once more (R1 to R8 of core/draft.h).
+#include "engine/base/guard.h"
 #include "engine/core/drafting.h"
 
 #include <algorithm>
@@ -76,6 +77,33 @@ void Draft::rest_on_bound(bool takes) {
             takes && role_of(number).kind == policy::Kind::kRow && bound != decision_.target;
         if (alone) rest_on_alone(*bound, number);
     }
+    for (Role number = 0; number < roles; ++number) {
+        const Facet* bound = decision_.bound[number];
+        if (bound == nullptr || role_of(number).reference) continue;
+        // Of several objects of Kubernetes others may come.
+        if (role_of(number).several && role_of(number).kubernetes()) continue;
+        rest_on_elsewhere(*bound, number);
+    }
+}
+
+/// R4: in one source a name is one object's, and in another one, as another cluster, it may be
+/// another's. Those in view are said to be as they were: none of them is live.
+void Draft::rest_on_elsewhere(const Facet& bound, Role number) {
+    const PlanRole& role = role_of(number);
+    for (const SourceId source : role.sources) {
+        if (source == bound.source || !TRUEUP_GUARD("nobody_elsewhere")) continue;
+        std::vector<std::string> known;
+        for (const Seen& seen : on_.facts.seen) {
+            if (seen.role != number || seen.facet->source != source) continue;
+            rest_on_ours(*seen.facet);
+            known.push_back(seen.facet->object_id);
+        }
+        if (known.empty()) {
+            add_none(source, role);
+        } else if (!role.kubernetes()) {
+            add_none_but(source, "key", std::move(known));
+        }
+    }
 }
 
 /// R4: no row came since. Those that are there beside it may have the key, as long as they say
@@ -116,10 +144,11 @@ void Draft::rest_on_passed() {
     }
 }
 
-/// That no row of the name has come beside those in view. (Of objects a name has one at most.)
+/// That no row of the name has come beside those in view. (Of objects a name has one at most in one
+/// source.)
 void Draft::rest_on_no_more(Role number) {
     const PlanRole& role = role_of(number);
-    if (role.kind != policy::Kind::kRow || role.reference) return;
+    if (role.reference) return;
     for (const SourceId source : role.sources) {
         std::vector<std::string> known;
         for (const Seen& seen : on_.facts.seen) {
@@ -127,9 +156,8 @@ void Draft::rest_on_no_more(Role number) {
             if (its) known.push_back(seen.facet->object_id);
         }
         if (known.empty()) add_none(source, role);
-        for (const std::string& key : role.keys) {
-            if (!known.empty()) add_none_but(source, key, known);
-        }
+        if (known.empty() || role.kind != policy::Kind::kRow) continue;
+        for (const std::string& key : role.keys) add_none_but(source, key, known);
     }
 }
 

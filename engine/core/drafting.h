@@ -54,6 +54,7 @@ class Draft {
     void rest_on_others(bool takes);
     void rest_on_bound(bool takes);
     void rest_on_alone(const Facet& bound, Role number);
+    void rest_on_elsewhere(const Facet& bound, Role number);
     void add_none_but(SourceId source, const std::string& key, std::vector<std::string> known);
     void rest_on_passed();
     void rest_on_no_more(Role number);

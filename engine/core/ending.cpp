@@ -15,6 +15,22 @@ const Facet* shown(const Subject& subject, SourceId source, std::string_view obj
     return found == subject.facets.end() ? nullptr : &*found;
 }
 
+const Facet* shown_by(const Subject& subject, const Settings& settings, Role role,
+                      std::string_view object_id) {
+    const auto found =
+        std::find_if(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+            return settings.sources[facet.source].role == role && facet.object_id == object_id;
+        });
+    return found == subject.facets.end() ? nullptr : &*found;
+}
+
+SourceId source_of(const Meta& meta, const CommandDraft& draft) {
+    for (SourceId id = 0; id < meta.source_count(); ++id) {
+        if (meta.sources[id].name == draft.target.source) return id;
+    }
+    return kNoSource;
+}
+
 Bound bound_to(Role role, const Facet& object) {
     Bound bound{};
     bound[role] = &object;
@@ -23,11 +39,12 @@ Bound bound_to(Role role, const Facet& object) {
 
 std::size_t step_of(const PlanRule& rule, const Settings& settings, const Meta& meta,
                     const CommandDraft& draft) {
-    for (std::size_t i = 0; i < rule.ending.size(); ++i) {
-        const SourceId source = settings.source(rule.ending[i].role);
-        if (source != kNoSource && meta.sources[source].name == draft.target.source) return i;
-    }
-    return rule.ending.size();
+    const SourceId source = source_of(meta, draft);
+    const Role role = source == kNoSource ? kNoRole : settings.sources[source].role;
+    const auto step = std::find_if(rule.ending.begin(), rule.ending.end(), [&](const PlanStep& s) {
+        return role != kNoRole && s.role == role;
+    });
+    return static_cast<std::size_t>(step - rule.ending.begin());
 }
 
 bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step,

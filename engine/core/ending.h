@@ -16,7 +16,9 @@
 //       nothing that is not on its way out. A write is passed when its object has the values, is
 //       gone, or was closed by its owner.
 //   E3  A later step names an object that was bound when the ending began, or that is of a role
-//       which holds several; none is ordered once another object came under the name.
+//       which holds several; none is ordered once another object came under the name. Of a role with
+//       several sources it is the source of the bound object that is emptied; what is dead in
+//       another one stays, and what may live there ends the ending (docs/adr/0054).
 //   E4  Pause, hold and a veto stop it; windows and budgets do not, and neither does the rule's own
 //       condition. A subject with an ending is never forgotten.
 //
@@ -48,6 +50,11 @@ bool values_known(const Plan& plan, const Settings& settings, const PlanStep& st
 bool stays(const Facet& facet);
 /// What is known of the object; nullptr: nothing.
 const Facet* shown(const Subject& subject, SourceId source, std::string_view object_id);
+/// The same, whichever source of the role tells of it.
+const Facet* shown_by(const Subject& subject, const Settings& settings, Role role,
+                      std::string_view object_id);
+/// Whose object the command is about; kNoSource: no source has that name.
+SourceId source_of(const Meta& meta, const CommandDraft& draft);
 /// What the step's texts may speak of: its own object.
 Bound bound_to(Role role, const Facet& object);
 

@@ -42,7 +42,7 @@ void Endings::begin_ending(Entry& entry, const Finding& finding, const CommandDr
     ending.steps = rule.ending_hash;
     ending.next = static_cast<std::uint32_t>(step_of(rule, meta_.settings, meta_, draft));
     ending.object_id = finding.object_id;
-    ending.taken_source = meta_.settings.source(rule.ending[ending.next].role);
+    ending.taken_source = source_of(meta_, draft);
     for (const Facet& facet : subject.facets) {
         if (facet.source == ending.taken_source && facet.present()) {
             ending.taken.push_back(facet.object_id);
@@ -50,7 +50,9 @@ void Endings::begin_ending(Entry& entry, const Finding& finding, const CommandDr
     }
     for (const PlanStep& step : rule.ending) {
         if (step.verb != policy::Verb::kUpdate) continue;
-        ending.target_source = meta_.settings.source(step.role);
+        const Facet* target = shown_by(subject, meta_.settings, step.role, finding.object_id);
+        ending.target_source =
+            target == nullptr ? meta_.settings.source(step.role) : target->source;
         ending.target = finding.object_id;
     }
     ending.since = ending.passed = meta_.now;

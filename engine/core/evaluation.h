@@ -124,7 +124,7 @@ class Evaluation {
 
     // steps.cpp: what is to be done now
     JournalTime next_try() const;
-    Objects left(const PlanStep& step) const;
+    Objects left(const PlanStep& step, const Found& bound) const;
     std::optional<std::size_t> next_step(const PlanCase& found, const Found& bound,
                                          const Seen& about) const;
     void note_done(const PlanStep& step) const;
@@ -132,6 +132,7 @@ class Evaluation {
     bool vetoes(const Facet& object) const;
     bool crowded(const PlanStep& step, const Found& bound, const Facet* target) const;
     bool vetoed_in(const PlanCase& found, const Found& bound) const;
+    BrokerTime said_beside(SourceId source, std::span<const SourceId> sources) const;
     Leanings leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
                          const Facet& object) const;
     std::optional<Decision> not_yet_by(const PlanCase& found, std::size_t step, const Found& bound,

@@ -98,6 +98,17 @@ void Marks::begin_anew(Entry& entry, const Sweep& sweep) {
     }
 }
 
+/// Were the other sources of its role heard past its last word? Until then that tells them what to
+/// be heard past.
+bool Marks::heard_beside(const Facet& facet) const {
+    const Role role = meta_.settings.sources[facet.source].role;
+    if (state_.plan == nullptr || role >= state_.plan->roles.size()) return true;
+    const std::vector<SourceId>& sources = state_.plan->roles[role].sources;
+    return std::all_of(sources.begin(), sources.end(), [&](SourceId source) {
+        return source == facet.source || proven_past(meta_.sources[source], facet.evidence);
+    });
+}
+
 /// Forgets tombstones that two complete epochs have confirmed, and a subject that has nothing left.
 void Marks::collect(Entry& entry) {
     entry.marked = 0;
@@ -105,7 +116,8 @@ void Marks::collect(Entry& entry) {
     Subject& subject = entry.subject;
     const auto forgettable = [&](const Facet& facet) {
         const bool confirmed = meta_.sources[facet.source].epochs >= facet.gone_since + 2;
-        return !facet.present() && (confirmed || !TRUEUP_GUARD("tombstone_two_epochs"));
+        return !facet.present() && heard_beside(facet) &&
+               (confirmed || !TRUEUP_GUARD("tombstone_two_epochs"));
     };
     const auto kept = std::remove_if(subject.facets.begin(), subject.facets.end(), forgettable);
     if (kept != subject.facets.end()) {

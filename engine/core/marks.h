@@ -55,6 +55,7 @@ class Marks {
   private:
     const Subject& about(SourceId source, std::string_view name);
     void collect(Entry& entry);
+    bool heard_beside(const Facet& facet) const;
     void begin_anew(Entry& entry, const Sweep& sweep);
 
     State& state_;  ///< its subjects; the waits of one that is forgotten

@@ -79,6 +79,8 @@ class PlanCompiler {
     PlanAssigned planned(const policy::Role* role, const policy::Assigned& set);
     void tell_own(const PlanStep& step, PlanRule& rule) const;
     void end_by(PlanRule& rule, const PlanCase& found);
+    static bool binds(const PlanCase& found, Role role);
+    void rank_in_one(PlanRule& rule, const PlanCase& found) const;
     PlanText planned(const policy::Text& text);
     PlanStep planned(const policy::Step& text);
 

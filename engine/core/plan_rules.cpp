@@ -100,6 +100,7 @@ void PlanCompiler::add(const RuleSettings& settings) {
             plan_.masks.push_back({RuleNumber(static_cast<std::uint8_t>(plan_.rules.size())),
                                    made.cases.back().mask});
         }
+        rank_in_one(made, made.cases.back());
         if (made.cases.back().ends()) end_by(made, made.cases.back());
         for (const policy::Step& step : each.steps) {
             if (made.unable.empty()) made.unable = unable(step);

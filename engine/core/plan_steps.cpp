@@ -65,6 +65,23 @@ void PlanCompiler::tell_own(const PlanStep& step, PlanRule& rule) const {
     }
 }
 
+/// Does a pattern of the case bind an object of the role?
+bool PlanCompiler::binds(const PlanCase& found, Role role) {
+    return std::any_of(
+        found.patterns.begin(), found.patterns.end(), [&](const PlanPattern& pattern) {
+            return pattern.role == role && pattern.quantifier != policy::Quantifier::kNone;
+        });
+}
+
+/// One object that two sources tell of would be better and worse than itself.
+void PlanCompiler::rank_in_one(PlanRule& rule, const PlanCase& found) const {
+    for (const PlanPattern& pattern : found.patterns) {
+        const PlanRole& role = plan_.roles[pattern.role];
+        if (pattern.quantifier != policy::Quantifier::kSurplus || role.sources.size() < 2) continue;
+        rule.unable = "nothing in this build ranks what several sources tell of, " + role.name;
+    }
+}
+
 void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
     std::string bytes;
     ByteWriter out(bytes);
@@ -88,11 +105,14 @@ void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
                 out.text(plan_.roles[piece.field.role].fields[piece.field.field].name);
             }
         }
-        if (plan_.roles[step.role].sources.size() > 1) {
-            rule.unable = "nothing in this build can end what has several sources, " +
-                          plan_.roles[step.role].name;
+        if (&step != found.steps.data()) {
+            tell_own(step, rule);
+        } else if (plan_.roles[step.role].sources.size() > 1 && !binds(found, step.role)) {
+            rule.unable =
+                "of several sources nothing in this build ends what `when` does not "
+                "name, " +
+                plan_.roles[step.role].name;
         }
-        if (&step != found.steps.data()) tell_own(step, rule);
         if (step.verb == Verb::kUpdate || step.verb == Verb::kDelete) continue;
         rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
                       " on the way to an end";

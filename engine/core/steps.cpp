@@ -43,10 +43,14 @@ JournalTime Evaluation::next_try() const {
     return latest + pause;
 }
 
-Objects Evaluation::left(const PlanStep& step) const {
+/// Of a role with several sources those in the one where the object lies that is meant: what is
+/// dead elsewhere is nobody's business.
+Objects Evaluation::left(const PlanStep& step, const Found& bound) const {
+    const Seen* meant = role(step.role).sources.size() > 1 ? bound[step.role] : nullptr;
     Objects all;
     for (const Seen& seen : facts_) {
-        if (seen.role == step.role && !goes(seen) && ours(seen)) all.push_back(&seen);
+        const bool there = meant == nullptr || seen.facet->source == meant->facet->source;
+        if (seen.role == step.role && !goes(seen) && ours(seen) && there) all.push_back(&seen);
     }
     return all;
 }
@@ -64,7 +68,7 @@ std::optional<std::size_t> Evaluation::next_step(const PlanCase& found, const Fo
             continue;
         }
         if (step.verb != Verb::kDelete) return i;
-        const Objects rest = left(step);
+        const Objects rest = left(step, bound);
         const bool single = found.steps.size() == 1 && bound[step.role] != nullptr;
         if (single ? std::find(rest.begin(), rest.end(), bound[step.role]) != rest.end()
                    : !rest.empty()) {
@@ -138,6 +142,21 @@ bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
                        });
 }
 
+/// Of several sources each must have been heard past what the others said last: what is gone from
+/// one may have been told by another before, and not have come in yet.
+BrokerTime Evaluation::said_beside(SourceId source, std::span<const SourceId> sources) const {
+    BrokerTime last_word{};
+    if (sources.size() < 2) return last_word;
+    for (const Facet& facet : on_.subject.facets) {
+        const bool other = facet.source != source &&
+                           std::find(sources.begin(), sources.end(), facet.source) != sources.end();
+        if (!other) continue;
+        const bool first = rule_.since_first_seen && facet.present();
+        last_word = std::max(last_word, first ? facet.first_seen : facet.evidence);
+    }
+    return last_word;
+}
+
 /// The sources that must have been heard: its own side first.
 Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
                                  const Facet& object) const {
@@ -148,14 +167,17 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const 
         });
         if (!known) leanings.push_back(leaning);
     };
-    lean_on({object.source, last_word_beside(object, of_roles(bound))});
+    const Role own = on_.settings.sources[object.source].role;
+    lean_on({object.source, std::max(last_word_beside(object, of_roles(bound)),
+                                     said_beside(object.source, role(own).sources))});
     const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
     const Millis window = on_.settings.rules[on_.self.value()].create_window;
     const auto lean = [&](Role number, std::span<const SourceId> sources) {
         // A fact that is looked up changes slowly: its source must only be there.
         const bool slow = role(number).reference;
         for (const SourceId source : sources) {
-            lean_on(slow ? Leaning{source, {}, Millis{0}} : Leaning{source, since, window});
+            const BrokerTime past = std::max(since, said_beside(source, sources));
+            lean_on(slow ? Leaning{source, {}, Millis{0}} : Leaning{source, past, window});
         }
     };
     for (const PlanPattern& pattern : found.patterns) {
@@ -204,7 +226,7 @@ const Facet* Evaluation::target_of(const PlanCase& found, std::size_t step,
     if (next.role == kNoRole || makes(next.verb)) return nullptr;
     const Seen* own = bound[next.role];
     const bool single = found.steps.size() == 1 && own != nullptr;
-    if (next.verb == Verb::kDelete && !single) return left(next).front()->facet;
+    if (next.verb == Verb::kDelete && !single) return left(next, bound).front()->facet;
     return own == nullptr ? nullptr : own->facet;
 }
 

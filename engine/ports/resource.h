@@ -5,11 +5,13 @@
 
 namespace trueup::ports {
 
-/// One collection: `/api/v1` + `graph` + `pods`. An empty namespace means all of them.
+/// One collection: `/api/v1` + `graph` + `pods`. An empty namespace means all of them, or that its
+/// objects lie in none.
 struct Resource {
     std::string api_path = "/api/v1";  ///< `/api/v1` or `/apis/<group>/<version>`
     std::string name_space;
     std::string plural = "pods";
+    bool cluster_scoped = false;  ///< its objects lie in no namespace
 };
 
 }  // namespace trueup::ports

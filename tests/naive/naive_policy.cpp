@@ -967,6 +967,18 @@ class Judgement {
         if (leaned.on.insert(source.id).second) doubt(source, beyond, window, leaned);
     }
 
+    /// When a source said anything of the subject last, that something is gone included; a rule
+    /// that counts from the first sight of things does so here, too.
+    BrokerTime last_word_of(const Source& source) const {
+        BrokerTime last{};
+        for (const Facet& facet : subject_.facets) {
+            if (facet.source != source.id) continue;
+            const bool first = facet.present() && rule_.since_first_seen;
+            last = std::max(last, first ? facet.first_seen : facet.evidence);
+        }
+        return last;
+    }
+
     void lean_on_its_own(const Bound& bound, const Facet& about, Leaned& leaned) const {
         BrokerTime last_word{};
         for (const auto& [name, object] : bound) {
@@ -976,7 +988,11 @@ class Judgement {
         }
         for (const auto& [name, own] : moment_.roles) {
             for (const Source& source : own) {
-                if (source.id == about.source) doubt(source, last_word, Millis{0}, leaned);
+                if (source.id != about.source) continue;
+                for (const Source& other : own) {
+                    if (other.id != source.id) last_word = std::max(last_word, last_word_of(other));
+                }
+                doubt(source, last_word, Millis{0}, leaned);
             }
         }
         leaned.on.insert(about.source);
@@ -989,8 +1005,14 @@ class Judgement {
             // A fact that is looked up changes slowly: its source must only be there.
             const bool slow = role(name).reference;
             for (const Source& source : on) {
-                lean(source, slow ? BrokerTime{} : since, slow ? Millis{0} : moment_.create_window,
-                     leaned);
+                BrokerTime past = slow ? BrokerTime{} : since;
+                // One source of several must be heard past the last word of the others.
+                for (const Source& other : on) {
+                    if (!slow && other.id != source.id) {
+                        past = std::max(past, last_word_of(other));
+                    }
+                }
+                lean(source, past, slow ? Millis{0} : moment_.create_window, leaned);
             }
         };
         std::vector<policy::Pattern> others;  // that named conditions ask, of whichever object

@@ -179,8 +179,10 @@ Place place(const RuleTrace& trace) {
     std::string what = stop->asked;
     for (const DecidingFact& fact : stop->facts) {
         if (fact.answer == DecidingFact::Answer::kYes) continue;
-        what += "; " + std::string(name_of(fact.kind)) + " " + fact.role + " " + fact.name + " " +
-                fact.asked;
+        // Of several sources of a role one is heard after the other.
+        const bool source = fact.kind == DecidingFact::Kind::kSource;
+        what += "; " + std::string(name_of(fact.kind)) + " " + (source ? fact.source : fact.role) +
+                " " + fact.name + " " + fact.asked;
     }
     return {stop->stage, stop->of_case, what};
 }

@@ -57,6 +57,13 @@ Settings served_settings() {
     return settings;
 }
 
+Settings two_clusters() {
+    Settings settings = graph_settings();
+    settings.sources.push_back(settings.sources.front());
+    settings.sources.back().name = "west";
+    return settings;
+}
+
 Settings of_another_build(Settings settings, const std::string& policy) {
     policy::Policy text = *settings.text;
     text.name = policy;
@@ -101,7 +108,7 @@ JournalScript approving_world() {
 }
 
 void JournalScript::pod(const Pod& pod) {
-    seen({"pods", pod.name, pod.uid, {pod.version, 0}, object_of(pod), pod.listed});
+    seen({pod.source, pod.name, pod.uid, {pod.version, 0}, object_of(pod), pod.listed});
 }
 
 void JournalScript::row(const Row& row) {

@@ -42,6 +42,7 @@ struct Pod {
     bool hold = false;
     bool unlabelled = false;  ///< its labels were not sent: a hold may be among them
     bool listed = false;      ///< an item of the open epoch
+    std::string source = "pods";
 };
 
 struct Row {
@@ -68,6 +69,9 @@ Settings graph_settings(Mode mode = Mode::kEnforce);
 
 /// The same with sources of services and ingresses.
 Settings served_settings();
+
+/// The same with a second source of pods, `west`.
+Settings two_clusters();
 
 /// Settings whose policy is of that name, and says something that this build does not know.
 Settings of_another_build(Settings settings, const std::string& policy);

@@ -43,11 +43,12 @@ TEST(ConfigPolicyFlaws, SourcesExistAndFitTheirSide) {
     EXPECT_EQ(flaws_with(", rows: rows}", ", rows: pods}"),
               "trueup.yaml:15: policies[0].roles.rows names 'pods', which is not a source of "
               "postgres; name one that is");
-    EXPECT_EQ(
-        flaws_with("selector: app=wrapper", "resource: v1/nodes"),
-        "trueup.yaml:15: policies[0].roles.pods names 'pods', which is not a source of pods of "
-        "kubernetes; name one that is\ntrueup.yaml:18: executors.delete_pod.source names "
-        "'pods', which is not a source of pods of kubernetes; name one that is");
+    EXPECT_EQ(flaws_with("selector: app=wrapper", "resource: v1/nodes"),
+              "trueup.yaml:6: sources.pods.kubernetes.namespace is 'graph', and nodes lie in no "
+              "namespace; leave it out\ntrueup.yaml:15: policies[0].roles.pods names 'pods', which "
+              "is not a source of pods of "
+              "kubernetes; name one that is\ntrueup.yaml:18: executors.delete_pod.source names "
+              "'pods', which is not a source of pods of kubernetes; name one that is");
 }
 
 TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {

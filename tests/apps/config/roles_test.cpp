@@ -363,7 +363,8 @@ TEST_F(PolicyFiles, NothingActsOnWhatIsNotFoundAgain) {
     EXPECT_EQ(flaws_of(all),
               "trueup.yaml:16: policies[0].rules lets stray act, but sources.workers has all "
               "namespaces, and a name of pods says nothing of the namespace that is meant; write "
-              "mode: observe, or one namespace");
+              "mode: observe, or a source for each namespace, as in roles: {pods: [one, two]}; of "
+              "objects that lie in no namespace write cluster_scoped: true");
     EXPECT_EQ(flaws_of(with(all, "mode: enforce", "mode: observe")), "(sound)");
     write("mine.yaml", with(small("  jobs: {kind: object, key: name}\n", "do: {delete: pods}"),
                             "{pods: one, rows: none}", "{pods: one, rows: none, jobs: none}"));
@@ -373,12 +374,54 @@ TEST_F(PolicyFiles, NothingActsOnWhatIsNotFoundAgain) {
              "sources:\n",
              "sources:\n  batch: {kubernetes: {kubeconfig: k, namespace: batch, selector: a=b, "
              "resource: batch/v1/jobs}}\n");
+    EXPECT_EQ(flaws_of(elsewhere), "(sound)") << "each is looked up where its source looks";
+}
+
+TEST_F(PolicyFiles, ARoleMayHaveSeveralSources) {
+    write("mine.yaml", small("", "do: {delete: pods}"));
+    const std::string one = of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"),
+                               "{delete_pod: [{source: workers}, {source: west}]}");
+    const auto two = [&](const std::string& west, const std::string& roles = "[workers, west]") {
+        return with(with(one, "{pods: workers, rows: table}", "{pods: " + roles + ", rows: table}"),
+                    "sources:\n", "sources:\n  west: {kubernetes: {" + west + "}}\n");
+    };
+    const std::string there = "kubeconfig: west.yaml, namespace: jobs, selector: role=worker";
+    const Result<Config> config = load(two(there));
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    EXPECT_EQ(config->policies[0].sources_of("pods"),
+              (std::vector<std::string>{"workers", "west"}));
+    EXPECT_EQ(policy_settings(*config).sources.size(), 3U);
+    EXPECT_EQ(flaws_of(two("kubeconfig: kube.yaml, namespace: jobs, selector: of=others")),
+              "trueup.yaml:16: policies[0].roles.pods has 'workers' and 'west', which look at the "
+              "same place, so that an object would be there twice; write one of them");
+    EXPECT_EQ(flaws_of(two(there, "[workers, workers, west]")),
+              "trueup.yaml:16: policies[0].roles.pods names 'workers', which plays pods already; "
+              "write another source");
+    EXPECT_EQ(flaws_of(with(two(there), ", {source: west}", "")),
+              "trueup.yaml:17: rules.stray.mode is enforce, and executors.delete_pod does not act "
+              "on 'west'; add it, as in delete_pod: [{source: NAME}, {source: west}]");
+    EXPECT_EQ(flaws_of(two(there, "[]")),
+              "trueup.yaml:16: policies[0].roles.pods is empty; write the source that plays it, or "
+              "a list of them");
+}
+
+TEST_F(PolicyFiles, WhatLiesInNoNamespaceIsActedOn) {
+    write("mine.yaml", with(small("", "do: {delete: pods}"), "{kind: pod, key: name}",
+                            "{kind: object, key: name}"));
+    const std::string nodes = with(of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"),
+                                      "{delete_object: {sources: [workers]}}"),
+                                   "      namespace: jobs\n", "      resource: v1/nodes\n");
+    EXPECT_EQ(flaws_of(nodes), "(sound)");
+    EXPECT_EQ(flaws_of(with(nodes, "v1/nodes\n", "v1/nodes\n      namespace: jobs\n")),
+              "trueup.yaml:7: sources.workers.kubernetes.namespace is 'jobs', and nodes lie in no "
+              "namespace; leave it out");
+    const std::string boxes =
+        with(nodes, "v1/nodes\n", "lab.example/v1/boxes\n      cluster_scoped: true\n");
+    EXPECT_EQ(flaws_of(boxes), "(sound)");
     EXPECT_EQ(
-        flaws_of(elsewhere),
-        "trueup.yaml:17: policies[0].rules lets stray act on pods, and before that jobs would "
-        "be looked up in the same namespace, but sources.batch is of another one; write mode: "
-        "observe, or the same namespace for both");
-    EXPECT_EQ(flaws_of(with(elsewhere, "namespace: batch", "namespace: jobs")), "(sound)");
+        flaws_of(with(boxes, "lab.example/v1/boxes", "v1/configmaps")),
+        "trueup.yaml:7: sources.workers.kubernetes.cluster_scoped is true, and configmaps lie "
+        "in namespaces; write namespace: NAME");
 }
 
 /// Fields of a custom resource are set where no row has it.

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace trueup::testing {
@@ -409,6 +410,18 @@ TEST(Guard, Guard_evidence_by_field_AHeartbeatKeepsNoRuleWaiting) {
             {.pk = "7", .name = "wrapper-7", .version = version++, .active = now, .timeout = "1h"});
     }
     EXPECT_FALSE(s.commands().empty());
+}
+
+// Two clusters may have a pod of one name, and the second one comes after the last look.
+TEST(Guard, Guard_nobody_elsewhere_WhoDeletesInOneClusterLooksAtTheOther) {
+    JournalScript s(two_clusters());
+    s.all_known();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(160s);
+    ASSERT_FALSE(s.commands().empty());
+    const std::vector<Predicate>& read = s.commands().front().draft.read_set;
+    const Predicate none{Predicate::Kind::kNone, "west", {}, "name", "wrapper-7"};
+    EXPECT_NE(std::find(read.begin(), read.end(), none), read.end());
 }
 
 // A rule that had been switched off acted again: by an append of the engine before, which had been

@@ -1,0 +1,218 @@
+"""Proves that a role may have several sources, as of two namespaces or clusters: what is in none of them
+is proven by all, what is too much is deleted where it is, and a name in both is left alone. And that what
+lies in no namespace, as a namespace itself, is found and deleted.
+"""
+
+import contextlib
+import os
+
+import scenario
+from kube import KubeError
+
+SPACES = ("clusters-east", "clusters-west")
+SLOT = "trueup_clusters"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+PREVIEWS = ("preview-closed", "preview-open")
+
+POLICY = """\
+policy: clusters
+language: 1
+subject: the name of a map, or of a preview's namespace
+roles:
+  maps: {kind: object, key: name, live: {deleting: false}}
+  spaces: {kind: object, key: name, live: {deleting: false}}
+  rows:
+    kind: row
+    key: name
+    live: {state: [active, open]}
+    fields: {name: text, state: [active, lost, open, closed]}
+rules:
+  unwanted_map:
+    finds: map without a row
+    when: {maps: one, rows: none}
+    grace: 3s
+    create_window: 2s
+    do: {delete: maps}
+  lost_map:
+    finds: row whose map is in neither namespace
+    when: {rows: {one: {state: active}}, maps: none}
+    grace: 3s
+    create_window: 2s
+    do: {update: rows, set: {state: lost}}
+  closed_preview:
+    finds: namespace of a preview that is closed
+    acknowledge: [irreversible]
+    when: {spaces: one, rows: {one: {state: closed}}}
+    grace: 3s
+    do: {delete: spaces}
+  duplicates:
+    finds: two maps of a name
+    when: duplicates
+    do: report
+"""
+
+CONFIG = """\
+version: 1
+bus: {{embedded: {{}}, max_clock_step: 1s, max_broker_skew: 0s}}
+state_dir: {state_dir}
+sources:
+  east:
+    kubernetes: {{kubeconfig: {kubeconfig}, namespace: {east}, resource: v1/configmaps, selector: of=tests}}
+    heartbeat: {{idle: 4s, active: 2s}}
+  west:
+    kubernetes: {{kubeconfig: {kubeconfig}, namespace: {west}, resource: v1/configmaps, selector: of=tests}}
+    heartbeat: {{idle: 4s, active: 2s}}
+  spaces:
+    kubernetes: {{kubeconfig: {kubeconfig}, resource: v1/namespaces, selector: preview}}
+    heartbeat: {{idle: 4s, active: 2s}}
+  table:
+    postgres:
+      conninfo: "{conninfo}"
+      table: public.clusters
+      publication: trueup_clusters
+      slot: {slot}
+    heartbeat: {{idle: 4s, active: 2s}}
+policies:
+  - name: clusters
+    file: clusters.yaml
+    roles: {{maps: [east, west], spaces: spaces, rows: table}}
+    rules:
+      unwanted_map: {{mode: enforce, grace: 3s, create_window: 2s}}
+      lost_map: {{mode: enforce, grace: 3s, create_window: 2s}}
+      closed_preview: {{mode: enforce, grace: 3s}}
+      duplicates: {{mode: observe}}
+    stale_after: 8s
+executors:
+  delete_object: {{sources: [east, west, spaces]}}
+  update_row: {{source: table}}
+http: {{listen: "127.0.0.1:0"}}
+"""
+
+
+class Clusters(scenario.Scenario):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.clear)
+        self.clear()
+        self.give_rights()
+        self.pg.sql(
+            """
+            CREATE TABLE public.clusters (id bigserial PRIMARY KEY, name text, state text NOT NULL);
+            ALTER TABLE public.clusters REPLICA IDENTITY FULL;
+            CREATE PUBLICATION trueup_clusters FOR TABLE public.clusters;
+            GRANT SELECT, UPDATE (state) ON public.clusters TO repl;
+            """
+        )
+        for space in SPACES:
+            self.kube.make_namespace(space)
+        with open(os.path.join(self.folder, "clusters.yaml"), "w", encoding="utf-8") as file:
+            file.write(POLICY)
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(
+                CONFIG.format(
+                    state_dir=self.state_dir, kubeconfig=self.up.env["KUBE_ENGINE_CONFIG"],
+                    east=SPACES[0], west=SPACES[1], conninfo=self.up.env["PG_REPL"], slot=SLOT,
+                )  # fmt: skip
+            )
+
+    def clear(self):
+        self.pg.drop_slot(SLOT)
+        self.pg.sql("DROP PUBLICATION IF EXISTS trueup_clusters; DROP TABLE IF EXISTS public.clusters;")
+        for space in SPACES:
+            for name in self.maps(space):
+                self.kube.call("DELETE", f"/api/v1/namespaces/{space}/configmaps/{name}")
+        for name in PREVIEWS:  # nobody here finishes the deletion of a namespace
+            path = f"/api/v1/namespaces/{name}"
+            with contextlib.suppress(KubeError):
+                self.kube.call("DELETE", path)
+            with contextlib.suppress(KubeError):
+                space = self.kube.call("GET", path)
+                self.kube.call("PUT", f"{path}/finalize", space | {"spec": {"finalizers": []}})
+        for path in (f"{RBAC}/clusterrolebindings/clusters", f"{RBAC}/clusterroles/clusters"):
+            with contextlib.suppress(KubeError):
+                self.kube.call("DELETE", path)
+
+    def give_rights(self):
+        verbs = ["get", "list", "watch", "delete"]
+        rights = [{"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": verbs}]
+        group = "rbac.authorization.k8s.io"
+        self.create(f"{RBAC}/clusterroles", f"{group}/v1", "ClusterRole", "clusters", rules=rights)
+        self.create(
+            f"{RBAC}/clusterrolebindings", f"{group}/v1", "ClusterRoleBinding", "clusters",
+            roleRef={"apiGroup": group, "kind": "ClusterRole", "name": "clusters"},
+            subjects=[{"apiGroup": group, "kind": "User", "name": "engine"}],
+        )  # fmt: skip
+
+    def create(self, folder, version, kind, name, labels=None, **more):
+        body = {"apiVersion": version, "kind": kind, "metadata": {"name": name, "labels": labels or {}}}
+        self.kube.call("POST", folder, body | more)
+
+    # ---------------------------------------------------------------- making and looking
+    def map(self, space, name):
+        folder = f"/api/v1/namespaces/{SPACES[space]}/configmaps"
+        self.create(folder, "v1", "ConfigMap", name, {"of": "tests"})
+
+    def maps(self, space):
+        try:
+            path = f"/api/v1/namespaces/{space}/configmaps?labelSelector=of%3Dtests"
+            return sorted(each["metadata"]["name"] for each in self.kube.call("GET", path)["items"])
+        except KubeError:
+            return []
+
+    def row(self, name, state="active"):
+        self.pg.sql(f"INSERT INTO public.clusters (name, state) VALUES ('{name}', '{state}')")
+
+    def state_of(self, name):
+        return self.pg.sql(f"SELECT state FROM public.clusters WHERE name = '{name}'")
+
+    def is_going(self, name):
+        space = self.kube.call("GET", f"/api/v1/namespaces/{name}")
+        return "deletionTimestamp" in space["metadata"]
+
+    # ---------------------------------------------------------------- tests
+    def test_each_source_of_a_role_counts(self):
+        for space, name in ((0, "in-east"), (1, "in-west"), (0, "stray-east"), (1, "stray-west")):
+            self.map(space, name)
+        for space in (0, 1):
+            self.map(space, "in-both")
+        for name in ("in-east", "in-west", "in-neither"):
+            self.row(name)
+        for name in PREVIEWS:
+            self.create("/api/v1/namespaces", "v1", "Namespace", name, {"preview": "yes"})
+            self.row(name, name.removeprefix("preview-"))
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 0, said)
+        engine = self.make_engine()
+        engine.start()
+        engine.until("the strays go", lambda: "stray-east" not in self.maps(SPACES[0]), 60)
+        engine.until("the strays go", lambda: "stray-west" not in self.maps(SPACES[1]), 60)
+        engine.until("the lost row is told", lambda: self.state_of("in-neither") == "lost", 60)
+        engine.until("the preview goes", lambda: self.is_going("preview-closed"), 60)
+        # It is made anew in the other namespace: at no time it is in neither for long.
+        self.map(0, "in-west")
+        self.kube.call("DELETE", f"/api/v1/namespaces/{SPACES[1]}/configmaps/in-west")
+        # What comes later goes after the grace and the window of whatever was wrong before it.
+        self.map(0, "stray-later")
+        engine.until("the last stray goes", lambda: "stray-later" not in self.maps(SPACES[0]), 60)
+        self.assertEqual(engine.end()[0], 0)
+        self.assertEqual(self.maps(SPACES[0]), ["in-both", "in-east", "in-west"])
+        self.assertEqual(self.maps(SPACES[1]), ["in-both"])
+        self.assertEqual({self.state_of("in-east"), self.state_of("in-west")}, {"active"})
+        self.assertFalse(self.is_going("preview-open"))
+        done = sorted(one["subject"] for one in engine.logged("command_ended"))
+        names = ("in-neither", "preview-closed", "stray-east", "stray-later", "stray-west")
+        self.assertEqual(done, [f"clusters/{name}" for name in names])
+
+    def test_what_lies_in_namespaces_is_not_cluster_scoped(self):
+        with open(self.config, encoding="utf-8") as file:
+            text = file.read()
+        text = text.replace(f"namespace: {SPACES[1]}", "cluster_scoped: true")
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text.replace("[east, west]", "west").replace("[east, west,", "[west,"))
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertNotEqual(code, 0, said)
+        self.assertIn("configmaps (/api/v1) lie in namespaces; write namespace: NAME", said)
+
+
+if __name__ == "__main__":
+    scenario.main()
