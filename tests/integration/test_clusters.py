@@ -134,7 +134,10 @@ class Clusters(scenario.Scenario):
 
     def give_rights(self):
         verbs = ["get", "list", "watch", "delete"]
-        rights = [{"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": verbs}]
+        rights = [
+            {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": verbs},
+            {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": verbs},
+        ]
         group = "rbac.authorization.k8s.io"
         self.create(f"{RBAC}/clusterroles", f"{group}/v1", "ClusterRole", "clusters", rules=rights)
         self.create(
@@ -206,12 +209,14 @@ class Clusters(scenario.Scenario):
     def test_what_lies_in_namespaces_is_not_cluster_scoped(self):
         with open(self.config, encoding="utf-8") as file:
             text = file.read()
-        text = text.replace(f"namespace: {SPACES[1]}", "cluster_scoped: true")
+        before = f"namespace: {SPACES[1]}, resource: v1/configmaps"
+        self.assertIn(before, text)
+        text = text.replace(before, "cluster_scoped: true, resource: coordination.k8s.io/v1/leases")
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text.replace("[east, west]", "west").replace("[east, west,", "[west,"))
         code, said = self.run_trueup("config", "check", "-c", self.config)
         self.assertNotEqual(code, 0, said)
-        self.assertIn("configmaps (/api/v1) lie in namespaces; write namespace: NAME", said)
+        self.assertIn("leases (/apis/coordination.k8s.io/v1) lie in namespaces; write namespace: NAME", said)
 
 
 if __name__ == "__main__":

@@ -897,9 +897,15 @@ class Judgement {
     }
 
     /// The objects that a step is still to take.
-    std::vector<const Facet*> left(const policy::Step& step) const {
+    std::vector<const Facet*> left(const policy::Step& step, const Bound& bound) const {
         std::vector<const Facet*> all = facets(step.role);
         const policy::Role& of = role(step.role);
+        // Where several sources tell of the role, that of the object which is meant.
+        const auto meant = bound.find(step.role);
+        if (sources(step.role).size() > 1 && meant != bound.end() && meant->second != nullptr) {
+            std::erase_if(
+                all, [&](const Facet* facet) { return facet->source != meant->second->source; });
+        }
         std::erase_if(all, [&](const Facet* facet) {
             return in_kubernetes(of) && (value_of(of, *facet, "deleting").text == "true" ||
                                          value_of(of, *facet, "in_scope").text == "false");
@@ -945,7 +951,7 @@ class Judgement {
             }
             if (step.verb != Verb::kDelete) return &step;
             const auto at = bound.find(step.role);
-            const std::vector<const Facet*> rest = left(step);
+            const std::vector<const Facet*> rest = left(step, bound);
             const bool its_own = at == bound.end() || found.steps.size() > 1 ||
                                  std::find(rest.begin(), rest.end(), at->second) != rest.end();
             if (!rest.empty() && its_own) return &step;
@@ -1159,7 +1165,7 @@ class Judgement {
         const auto at = bound.find(step.role);
         const bool its_own = found.steps.size() == 1 && at != bound.end() && at->second != nullptr;
         if (step.verb == Verb::kDelete && !its_own) {
-            const std::vector<const Facet*> rest = left(step);
+            const std::vector<const Facet*> rest = left(step, bound);
             return rest.empty() ? std::string() : rest.front()->object_id;
         }
         return at == bound.end() || at->second == nullptr ? std::string() : at->second->object_id;
