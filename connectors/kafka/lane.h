@@ -19,7 +19,7 @@
 
 namespace trueup::connectors::kafka {
 
-inline constexpr Millis kAnswer{5'000};         // how long a read waits for the brokers
+inline constexpr Millis kAnswer{5'000};          // how long a read waits for the brokers
 inline constexpr std::size_t kStreamShare = 16;  // of the memory, for one stream
 
 inline std::size_t weight(const rd_kafka_message_t& message) {

@@ -16,8 +16,8 @@
 //       nothing that is not on its way out. A write is passed when its object has the values, is
 //       gone, or was closed by its owner.
 //   E3  A later step names an object that was bound when the ending began, or that is of a role
-//       which holds several; none is ordered once another object came under the name. Of a role with
-//       several sources it is the source of the bound object that is emptied; what is dead in
+//       which holds several; none is ordered once another object came under the name. Of a role
+//       with several sources it is the source of the bound object that is emptied; what is dead in
 //       another one stays, and what may live there ends the ending (docs/adr/0054).
 //   E4  Pause, hold and a veto stop it; windows and budgets do not, and neither does the rule's own
 //       condition. A subject with an ending is never forgotten.
