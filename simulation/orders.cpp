@@ -136,8 +136,7 @@ void Oracles::judge_order(const Command& command) {
     Command& last = last_[command.draft.target.object_id];
     // What was ordered of a row under the name that it had before is refused: its key is asked for.
     const bool over = last.id.none() || ended_commands_.count(last.id) != 0 ||
-                      (law != nullptr && last.subject != command.subject) ||
-                      command.issued > last.not_after + kSkew;
+                      last.subject != command.subject || command.issued > last.not_after + kSkew;
     if (!over && !tail_lost) {
         violate("order",
                 what_of(command) + "what " + last.rule + " had ordered before was under way");
