@@ -60,7 +60,7 @@ inline constexpr std::array kOfReaders{
     Pinned{"fetch.wait.max.ms", "50"},
     Pinned{"fetch.error.backoff.ms", "50"},
     // An answer of several MiB lies in memory that was never touched before, and clearing that cost
-    // a tenth of the engine's processor time; one of this size finds room that was used just now.
+    // a sixth of the engine's processor time; one of this size finds room that was used just now.
     Pinned{"fetch.message.max.bytes", "1048576"},
     // When its queue reaches either limit, 2.0.2 stops fetching for up to a second. The bound is
     // ours: a stream that is not read is paused (streams.h).

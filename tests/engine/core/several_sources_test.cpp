@@ -7,18 +7,28 @@
 namespace trueup::testing {
 namespace {
 
-// A pod had moved to another cluster, which had not told yet: its row was marked failed.
-TEST(SeveralSources, WhatIsGoneFromOneClusterMayBeInTheOther) {
+/// The pod of a row that runs is gone from the first cluster at 201 s.
+JournalScript moved_away() {
     JournalScript s(two_clusters());
     s.all_known();
     s.row({.pk = "7", .name = "wrapper-7", .version = 50});
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
     s.quiet_until(200s);
     s.at(201s).pod_gone("wrapper-7", "a", 12);
-    while (s.now() < 230s) {
+    return s;
+}
+
+void west_is_silent_until(JournalScript& s, Millis until) {
+    while (s.now() < until) {
         s.at(s.now() + 5s).progress("pods");
         s.progress("rows");
     }
+}
+
+// A pod had moved to another cluster, which had not told yet: its row was marked failed.
+TEST(SeveralSources, WhatIsGoneFromOneClusterMayBeInTheOther) {
+    JournalScript s = moved_away();
+    west_is_silent_until(s, 230s);
     EXPECT_TRUE(s.commands().empty()) << "west is proven until 200 s only";
     s.quiet_until(240s);
     EXPECT_FALSE(s.commands().empty());
@@ -26,17 +36,9 @@ TEST(SeveralSources, WhatIsGoneFromOneClusterMayBeInTheOther) {
 
 // A list that began anew made the engine forget that the pod had been in the first cluster.
 TEST(SeveralSources, WhatIsGoneIsRememberedUntilTheOtherWasHeard) {
-    JournalScript s(two_clusters());
-    s.all_known();
-    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(200s);
-    s.at(201s).pod_gone("wrapper-7", "a", 12);
+    JournalScript s = moved_away();
     for (std::uint64_t version = 13; version < 16; ++version) s.pods_listed(version, {});
-    while (s.now() < 230s) {
-        s.at(s.now() + 5s).progress("pods");
-        s.progress("rows");
-    }
+    west_is_silent_until(s, 230s);
     EXPECT_TRUE(s.commands().empty()) << "west is proven until 200 s only";
     s.quiet_until(240s);
     EXPECT_FALSE(s.commands().empty());
@@ -60,10 +62,7 @@ TEST(SeveralSources, WhatIsToEndMayBeInTheOtherCluster) {
         const std::size_t deletions = s.commands().size();
         s.at(161s).outcome(s.commands().front(), came);
         s.pod_gone("wrapper-7", "a", 12);
-        while (s.now() < 200s) {
-            s.at(s.now() + 5s).progress("pods");
-            s.progress("rows");
-        }
+        west_is_silent_until(s, 200s);
         EXPECT_EQ(s.commands().size(), deletions) << "west is proven until 160 s only";
         s.quiet_until(210s);
         EXPECT_GT(s.commands().size(), deletions);
