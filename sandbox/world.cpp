@@ -3,6 +3,8 @@
 #include "sandbox/cluster_port.h"
 #include "sandbox/database_port.h"
 
+#include <algorithm>
+
 namespace trueup::sandbox {
 
 World::World(std::uint64_t seed, ports::Clock& clock, Settings settings)
@@ -200,6 +202,14 @@ std::size_t World::prepared(Op op) const {
     const Act act(*realm_);
     const auto found = realm_->failures.find(op);
     return found == realm_->failures.end() ? 0 : found->second.size();
+}
+
+std::size_t World::prepared(Op op, Failure::Kind kind) const {
+    const Act act(*realm_);
+    const std::deque<Failure>& failures = realm_->failures[op];
+    return static_cast<std::size_t>(
+        std::count_if(failures.begin(), failures.end(),
+                      [kind](const Failure& failure) { return failure.kind == kind; }));
 }
 
 std::optional<SteadyTime> World::short_page_at() const {

@@ -116,6 +116,7 @@ class World {
     void fail_next(Op op, const Failure& failure, int times = 1);
     /// So many of them are still to come.
     std::size_t prepared(Op op) const;
+    std::size_t prepared(Op op, Failure::Kind kind) const;
     /// When a page last came without its last third; nullopt: never.
     std::optional<SteadyTime> short_page_at() const;
     /// What was asked for and did not happen yet does not happen.

@@ -7,12 +7,22 @@ namespace trueup::simulation {
 namespace {
 
 constexpr Millis kLongAgo{10'000};  // a pod that lives for so long was there to be seen
+constexpr Millis kGivenUp{75'000};   // a command has expired by then, for everybody
 
 }  // namespace
 
+void Endings::refused(const std::string& uid) {
+    const auto found = ordered_at_.find(uid);
+    if (found != ordered_at_.end()) found->second.refused = true;
+}
+
 std::optional<SteadyTime> Endings::ordered_at(const std::string& uid) const {
     const auto found = ordered_at_.find(uid);
-    return found == ordered_at_.end() ? std::nullopt : std::optional(found->second);
+    if (found == ordered_at_.end()) return std::nullopt;
+    const Order& order = found->second;
+    const sandbox::PodPtr pod = history_.pod(order.name, history_.moment_at(order.at + kGivenUp));
+    const bool stayed = pod && pod->uid == uid && !pod->deletion_ms;
+    return order.refused && stayed ? std::nullopt : std::optional(order.at);
 }
 
 void Endings::began(const std::string& name, const std::string& pk, const std::string& uid) {

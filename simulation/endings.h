@@ -33,12 +33,13 @@ class Endings {
     /// It was ordered then that this pod goes, and the instance of its name ends.
     void ordered(const std::string& name, const std::string& uid, SteadyTime at) {
         ordered_.insert(name);
-        ordered_at_[uid] = at;
+        ordered_at_[uid] = {name, at, false};
     }
     bool was_ordered(const std::string& name) const { return ordered_.count(name) != 0; }
     /// Its executor would not.
-    void refused(const std::string& uid) { ordered_at_.erase(uid); }
-    /// When that was last ordered of this pod, and not refused.
+    void refused(const std::string& uid);
+    /// When that was last ordered of this pod. Of what was refused it is nothing, unless the pod
+    /// went all the same while the command could have taken it: the end goes on then.
     std::optional<SteadyTime> ordered_at(const std::string& uid) const;
     /// Its pod was deleted because of its row.
     void began(const std::string& name, const std::string& pk, const std::string& uid);
@@ -67,6 +68,11 @@ class Endings {
     const std::map<std::string, Ending>& begun() const { return begun_; }
 
   private:
+    struct Order {
+        std::string name;
+        SteadyTime at{};
+        bool refused = false;
+    };
     Scheduler& scheduler_;
     const History& history_;
     const Reinsertions& reinsertions_;
@@ -74,7 +80,7 @@ class Endings {
     std::map<std::string, Ending> begun_;
     std::set<std::string> ended_;                           ///< names of pods
     std::set<std::string> ordered_;                         ///< likewise
-    std::map<std::string, SteadyTime> ordered_at_;          ///< by uids
+    std::map<std::string, Order> ordered_at_;               ///< by uids
     std::set<std::pair<std::string, std::string>> closed_;  ///< by us: pods and their rows
     bool services_known_ = true;
 };

@@ -101,9 +101,11 @@ void empty_list(Stage& stage, Random& random) {
 }
 
 /// Two lists in a row that lack the same are true for all that a connector can know (ADR 21). So
-/// there are honest ones between two that are cut, however late the first was asked for.
+/// there are honest ones between two that are cut, however late the first was asked for. Likewise
+/// where a list lacks a pod and, asked for it by name, the server shows it without its labels.
 bool may_cut(const Stage& stage) {
     if (stage.world.prepared(Op::kList) > 0) return false;
+    if (stage.world.prepared(Op::kGet, Failure::Kind::kBare) > 0) return false;
     const std::optional<SteadyTime> last = stage.world.short_page_at();
     return !last || stage.scheduler.steady_now() >= *last + kHonestLists;
 }
@@ -127,7 +129,7 @@ void false_lists(Stage& stage, Random& /*random*/) {
 
 /// 200, and pods without a label, also without those that they were selected by.
 void bare_answers(Stage& stage, Random& random) {
-    if (stage.world.prepared(Op::kList) > 0) return;
+    if (!may_cut(stage)) return;
     const Failure bare = Failure::of(Failure::Kind::kBare);
     stage.world.fail_next(Op::kList, bare, 1 + static_cast<int>(random.below(4)));
     stage.world.fail_next(Op::kGet, bare, static_cast<int>(random.below(4)));

@@ -1105,7 +1105,31 @@ TEST_F(OraclesTest, EvidenceOfAListIsWhatWasSoWhenItWasOrdered) {
     end(deletion.id, OutcomeKind::kRefused);
     closing.id = CommandId({4, 4});
     give(closing);
-    EXPECT_EQ(violated(), Names{"evidence"}) << "that one never began";
+    EXPECT_EQ(violated(), Names{}) << "refused, and the pod is gone all the same";
+}
+
+TEST_F(OraclesTest, EvidenceOfAListThatNeverBeganIsOfItsOwnTime) {
+    const std::string uid = pod("w");
+    const std::string pk = row("w");
+    scheduler_.run_until(Millis{100'000});
+    const std::vector<Predicate> of_row{
+        {Predicate::Kind::kField, "rows", "public.instances/" + pk, "status", "running"}};
+    Command deletion = command(uid, 1);
+    deletion.draft.target = {"pods", uid, "w", "graph"};
+    deletion.draft.action.kind = Action::Kind::kDeletePod;
+    deletion.draft.read_set = of_row;
+    give_as(deletion, OutcomeKind::kRefused);
+    world_.delete_row(pk);
+    scheduler_.run_until(Millis{190'000});
+    world_.delete_pod("w", 0);
+    Command closing = command("public.instances/" + pk, 2);
+    closing.draft.target = {"rows", "public.instances/" + pk, "w", "public.instances"};
+    closing.draft.action.kind = Action::Kind::kUpdateRow;
+    closing.draft.read_set = of_row;
+    closing.draft.read_set.insert(closing.draft.read_set.begin(),
+                                  {Predicate::Kind::kNoneBut, "pods", uid, "name", "w"});
+    give(closing);
+    EXPECT_EQ(violated(), Names{"evidence"}) << "refused, and its pod stayed";
 }
 
 // S17: another row under the same key was failed for what was wrong with the first.
