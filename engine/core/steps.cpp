@@ -187,9 +187,10 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const 
             lean(pattern.role, sources_of(pattern, bound));
         }
     }
-    // What named conditions asked on the way, of whichever object.
-    for (const PlanPattern& pattern : found.looked_up) {
-        lean(pattern.role, role(pattern.role).sources);
+    // What named conditions asked on the way, of whichever object; and the cases before, which would
+    // have been the ones to find something.
+    for (const auto* asked : {&found.looked_up, &found.before}) {
+        for (const PlanPattern& pattern : *asked) lean(pattern.role, role(pattern.role).sources);
     }
     if (found.by_ledger) {
         lean(on_.plan.ledger->objects, role(on_.plan.ledger->objects).sources);

@@ -1022,12 +1022,23 @@ class Judgement {
             }
         };
         std::vector<policy::Pattern> others;  // that named conditions ask, of whichever object
-        for (const policy::Pattern* pattern : in_order(found)) {
-            add_asked(pattern->condition, others);
-            for (const policy::Ranking& each : pattern->keep) add_asked(each.condition, others);
-        }
+        const auto add_all_asked = [&](const policy::Case& asking) {
+            for (const policy::Pattern* pattern : in_order(asking)) {
+                add_asked(pattern->condition, others);
+                for (const policy::Ranking& each : pattern->keep) add_asked(each.condition, others);
+            }
+        };
+        add_all_asked(found);
         for (const policy::Pattern* pattern : in_order(found)) {
             lean_on(pattern->role, asked(*pattern, bound));
+        }
+        // Each case before would have been the one to find something.
+        for (const policy::Case& earlier : rule_.cases) {
+            if (&earlier == &found) break;
+            add_all_asked(earlier);
+            for (const policy::Pattern& pattern : earlier.when) {
+                lean_on(pattern.role, sources(pattern.role));
+            }
         }
         for (const policy::Pattern& pattern : others) lean_on(pattern.role, sources(pattern.role));
         if (rests_on_ledger(found)) {

@@ -618,6 +618,31 @@ rules:
         << "and that none has come beside it";
 }
 
+TEST_F(Evaluator, ARuleWaitsUntilWhatTheCasesBeforeItsOwnAskForWasHeard) {
+    // A pod was ordered to be deleted by a case that only looks at pods, though its row, by which the
+    // case before is the one that finds something, had not been heard of for a minute and a half.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, fields: {keep: text, name: text}}
+  pods: {kind: pod, key: name, fields: {phase: text}}
+rules:
+  ended:
+    finds: x
+    grace: 0s
+    acknowledge: [no_grace, deletes_all]
+    cases:
+      - when: {rows: {one: {keep: "yes"}}, pods: one}
+        do: report
+      - when: {pods: {one: {phase: Failed}}}
+        do: {delete: pods}
+)");
+    shows("rows", "t/1", {{"keep", text("no")}, {"name", text("w")}});
+    shows("pods", "u1", {{"name", text("w")}, {"phase", text("Failed")}});
+    EXPECT_EQ(Looked(plan_, settings_, world_).decide(0).kind, Verdict::Kind::kAct);
+    world_.sources[0].complete_as_of = from_millis<BrokerTime>(kWorldNow - 90'000);
+    EXPECT_EQ(says(), "waiting stale u1");
+}
+
 TEST_F(Evaluator, WhatIsTakenAwayMayHaveAnOldRowBesideItsOwn) {
     // An instance with an old row beside its own was never ended: its command rested on that no
     // other row has the key, and was refused for ever.
