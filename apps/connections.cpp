@@ -119,6 +119,7 @@ Result<postgres::Settings> table_settings(const Config& config, const SourceConf
     settings.emit_message = rows.emit_message;
     settings.fields = policy_for(rows.fields);
     settings.types = rows.types;
+    settings.primary_key = rows.primary_key;
     return settings;
 }
 

@@ -81,12 +81,16 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
 Result<Look> look_at(ports::Database& database, postgres::Settings settings, const Watcher& watcher,
                      ports::Clock& clock) {
     postgres::leave_out_dropped(settings);
-    const Result<postgres::TableCheck> inspection = postgres::inspect(database, settings, clock);
-    if (!inspection) return about(settings.source_name, inspection.error().what);
+    std::vector<std::string> pk_columns = settings.primary_key;
+    if (settings.table.query.empty()) {
+        auto inspection = postgres::inspect(database, settings, clock);
+        if (!inspection) return about(settings.source_name, inspection.error().what);
+        pk_columns = std::move(inspection->pk_columns);
+    }
     Look look;
     look.source = settings.source_name;
     postgres::Epoch epoch(settings, database);
-    epoch.start(kCopy, inspection->pk_columns);
+    epoch.start(kCopy, pk_columns);
     database.insert_lsn(kClock, {});
     bool complete = false;
     SteadyTime heard = clock.steady_now();

@@ -176,6 +176,13 @@ int say_cluster(const SourceDropOptions& options, Report& report) {
     return 0;
 }
 
+int say_query(const SourceDropOptions& options, Report& report) {
+    report.says.emplace_back("a query leaves nothing in its database: it has no slot");
+    report.by_hand.emplace_back("DROP OWNED BY NAME; DROP ROLE NAME;  -- what its role was given");
+    print(report, options.format);
+    return 0;
+}
+
 }  // namespace
 
 int run_source_drop(const SourceDropOptions& options) {
@@ -194,6 +201,7 @@ int run_source_drop(const SourceDropOptions& options) {
     report.source = source->name;
     report.kind = source->kubernetes() != nullptr ? "kubernetes" : "postgres";
     if (source->kubernetes() != nullptr) return say_cluster(options, report);
+    if (source->only_read()) return say_query(options, report);
     const Result<int> code = drop(options, *source, report);
     if (!code) return refuse(fmt::format("source {}: {}", source->name, code.error().what));
     if (options.format == OutputFormat::kJson) print(report, options.format);

@@ -148,12 +148,13 @@ class Judge {
                     counted(there, noun_of(source)), source.at_least, there));
         }
         if (kubernetes != nullptr) {
-            const std::string& space = kubernetes->resource.name_space;
+            const ports::Resource& resource = kubernetes->resource;
+            const bool any = resource.name_space.empty() && !resource.cluster_scoped;
             return wrong(
                 source,
                 fmt::format("no {} in {} matches the selector \"{}\", and {}; correct the "
                             "selector, or write expect: {{at_least: 0}} if none is correct",
-                            noun_of(source), space.empty() ? "any namespace" : "namespace " + space,
+                            noun_of(source), any ? "any namespace" : ports::place_text(resource),
                             kubernetes->selector, other_side(source)));
         }
         wrong(source,

@@ -7,6 +7,7 @@
 #include "connectors/kubernetes/transport.h"
 #include "connectors/postgres/access_check.h"
 #include "connectors/postgres/connector.h"
+#include "connectors/postgres/query_connector.h"
 #include "connectors/postgres/transport.h"
 #include "engine/base/check.h"
 #include "engine/ports/selector.h"
@@ -64,6 +65,12 @@ Result<SourceSpec> make_source(const Config& config, const SourceConfig& source)
     auto settings = table_settings(config, source);
     if (!settings) return settings.error();
     if (Status keyed = add_hash(config, settings->fields); !keyed) return keyed.error();
+    if (source.only_read()) {
+        auto connector = postgres::QueryConnector::open(std::move(*settings), *spec.database);
+        if (!connector) return about(source, connector.error());
+        spec.connector = std::move(*connector);
+        return spec;
+    }
     auto connector = postgres::PostgresConnector::open(std::move(*settings), *spec.database);
     if (!connector) return about(source, connector.error());
     spec.connector = std::move(*connector);
@@ -129,6 +136,7 @@ Result<Columns> check_table(const Config& config, const SourceConfig& source) {
     const auto settings = table_settings(config, source);
     if (!settings) return settings.error();
     if (Status right = postgres::check_access(**database, *settings); !right) return right.error();
+    if (source.only_read()) return settings->primary_key;
     const auto inspection = postgres::inspect(**database, *settings);
     if (!inspection) return inspection.error();
     // What was asked for may have gone since.

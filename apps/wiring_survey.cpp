@@ -94,6 +94,11 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     auto settings = table_settings(config, source);
     if (!settings) return settings.error();
     add_passing_hash(settings->fields);
+    if (source.only_read()) {
+        auto look = look_at(**database, *settings, watcher);
+        if (!look) return look.error();
+        return Surveyed{.name = source.name, .look = std::move(*look)};
+    }
     const auto inspection = postgres::inspect(**database, *settings);
     if (!inspection) return about(source, inspection.error());
     Surveyed asked;

@@ -47,6 +47,7 @@ StepResult InsertRow::read(SteadyTime now) {
     if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
         return StepResult::stopped(std::move(asked));
     }
+    if (!source_.table.query.empty()) return StepResult::ended(OutcomeKind::kFailed, kOnlyRead);
     if (names_.empty()) {
         return StepResult::ended(OutcomeKind::kFailed,
                                  "the command does not say of which key there must be no row");

@@ -12,6 +12,10 @@
 
 namespace trueup::executors {
 
+/// Of what is addressed to a query.
+inline constexpr const char* kOnlyRead =
+    "the target is what a query answers, and nobody can write that";
+
 /// Does the row have all values that the command sets? Of a time of issue only that there is one:
 /// the server spells it its own way, and an earlier command of the same meaning wrote another one.
 bool has_values(const Row& row, const std::vector<Assignment>& sets);

@@ -57,6 +57,7 @@ StepResult UpdateRow::read(SteadyTime now) {
     if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
         return StepResult::stopped(std::move(asked));
     }
+    if (!source_.table.query.empty()) return StepResult::ended(OutcomeKind::kFailed, kOnlyRead);
     if (!pk_) {
         return StepResult::ended(OutcomeKind::kFailed,
                                  "the target is not a row of the source's table");

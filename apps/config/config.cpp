@@ -174,6 +174,10 @@ std::string selects(const SourceConfig& source) {
                            objects->key_label);
     }
     const PostgresSource* rows = source.postgres();
+    if (source.only_read()) {
+        return fmt::format("query={} primary_key={}", rows->table.query,
+                           fmt::join(rows->primary_key, ","));
+    }
     return fmt::format("table={}.{} publication={}", rows->table.schema, rows->table.name,
                        rows->publication);
 }

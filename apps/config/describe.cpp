@@ -133,13 +133,18 @@ Json json_of(const PostgresSource& source) {
     Json json;
     const auto [key, value] = conninfo_entry(source);
     json[key] = value;
-    json["table"] = table_text(source.table);
-    json["publication"] = source.publication;
-    json["slot"] = source.slot;
+    if (source.table.query.empty()) {
+        json["table"] = table_text(source.table);
+        json["publication"] = source.publication;
+        json["slot"] = source.slot;
+        json["emit_message"] = source.emit_message;
+    } else {
+        json["query"] = source.table.query;
+        json["primary_key"] = source.primary_key;
+    }
     json["columns"] = source.columns;
     add_fields(json, source.fields, source.known);
     if (!source.veto_column.empty()) json["veto_column"] = source.veto_column;
-    json["emit_message"] = source.emit_message;
     return json;
 }
 
@@ -213,15 +218,19 @@ Json json_of(const PolicyConfig& policy) {
 std::string line_of(const SourceConfig& source) {
     if (const KubernetesSource* kubernetes = source.kubernetes()) {
         const ports::Resource& resource = kubernetes->resource;
-        const std::string where = resource.cluster_scoped ? "the cluster"
-                                  : resource.name_space.empty()
-                                      ? "all namespaces"
-                                      : "namespace " + resource.name_space;
         return fmt::format("source    {}: {} in {}, selector \"{}\", at least {}\n", source.name,
-                           resource_text(resource), where, kubernetes->selector, source.at_least);
+                           resource_text(resource), ports::place_text(resource), kubernetes->selector, source.at_least);
     }
     const PostgresSource& postgres = *source.postgres();
     const auto [key, value] = conninfo_entry(postgres);
+    if (source.only_read()) {
+        return fmt::format(
+            "source    {}: rows of a query ({}), told apart by {}, asked every {}, at least {}, {} "
+            "\"{}\"\n",
+            source.name, names_text(postgres.columns, postgres.fields),
+            fmt::join(postgres.primary_key, ", "), duration_text(source.idle), source.at_least, key,
+            value);
+    }
     return fmt::format(
         "source    {}: rows of {} ({}), at least {}, publication {}, slot {}, {} \"{}\"\n",
         source.name, table_text(postgres.table), names_text(postgres.columns, postgres.fields),

@@ -117,6 +117,12 @@ std::vector<std::string> read_acts_on(Section& executor, const std::string& kind
     if (!takes_list(kind)) {
         const Topic topic = kind == "delete_pod" ? Topic::kChangesPods : Topic::kChangesRows;
         const std::string source = read_source_name(executor, "source", config, topic);
+        if (!source.empty() && config.source(source)->only_read()) {
+            executor.problem("source",
+                             fmt::format("names '{}', which is a query and can only be read; name "
+                                         "a source with the table that is to be written",
+                                         source));
+        }
         return source.empty() ? std::vector<std::string>() : std::vector{source};
     }
     std::vector<std::string> sources;

@@ -62,7 +62,8 @@ struct DatabaseLogin {
 
 /// `known` has fields that look secret and are published, `sslmode` and `slot`.
 struct PostgresSource : DatabaseLogin {
-    ports::Table table;
+    ports::Table table;                    ///< or a query, which needs no publication and no slot
+    std::vector<std::string> primary_key;  ///< of a query: what tells its rows apart
     std::string publication = "trueup";
     std::string slot;                            ///< default: `trueup_<source>`
     std::vector<std::string> columns;            ///< what the policy reads, and more
@@ -83,6 +84,8 @@ struct SourceConfig {
 
     const KubernetesSource* kubernetes() const { return std::get_if<KubernetesSource>(&world); }
     const PostgresSource* postgres() const { return std::get_if<PostgresSource>(&world); }
+    /// What a query answers, which nobody can write.
+    bool only_read() const { return postgres() != nullptr && !postgres()->table.query.empty(); }
     Topic topic() const;
 };
 

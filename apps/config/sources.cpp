@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <utility>
 
@@ -263,9 +264,49 @@ void check_slot_is_ours(Section& section, const PostgresSource& source) {
             source.slot));
 }
 
+/// `query` and `primary_key`, in the place of a table with its publication and slot.
+void read_query(Section& section, const std::string& name, PostgresSource& source) {
+    constexpr std::size_t kMost = 8'192;
+    source.publication.clear();
+    source.table = {"query", name, section.text("query")};
+    source.primary_key = section.texts("primary_key");
+    std::string& query = source.table.query;
+    query.erase(query.find_last_not_of(" \t\r\n;") + 1);
+    std::string first = query.substr(0, query.find_first_of(" \t\r\n("));
+    std::transform(first.begin(), first.end(), first.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (query.size() > kMost) {
+        section.problem("query", fmt::format("has {} bytes, and at most {} are read; make a view, "
+                                             "and write SELECT * FROM it",
+                                             query.size(), kMost));
+    } else if (first != "select" && first != "with") {
+        section.problem("query", "does not begin with SELECT or WITH; write one query, as in "
+                                 "SELECT id, data ->> 'state' AS state FROM public.users");
+    }
+    if (!section.require("primary_key", "primary_key: [COLUMN], what tells its rows apart")) return;
+    if (source.primary_key.empty()) {
+        section.problem("primary_key", "is empty; write the columns that tell its rows apart");
+    }
+    for (const char* const key : {"table", "publication", "slot", "emit_message"}) {
+        if (!section.has(key)) continue;
+        section.text(key);
+        section.problem(key, "is of a table, and this is a query; leave one out");
+    }
+}
+
 PostgresSource read_postgres(Section section, const std::string& name, const std::string& folder) {
     PostgresSource source;
     read_login(section, folder, source);
+    if (section.has("query")) {
+        read_query(section, name, source);
+        read_columns(section, source);
+        section.finish();
+        return source;
+    }
+    if (section.has("primary_key")) {
+        section.texts("primary_key");
+        section.problem("primary_key", "is of a query, and a table has its own; leave it out");
+    }
     read_table(section, source.table);
     read_slot(section, name, source);
     read_columns(section, source);
@@ -275,7 +316,12 @@ PostgresSource read_postgres(Section section, const std::string& name, const std
     return source;
 }
 
+/// A query proves progress whenever it is asked.
 void read_pace(Section& section, SourceConfig& source) {
+    if (source.only_read()) {
+        source.idle = Millis(30'000);
+        source.active = Millis(5'000);
+    }
     Section heartbeat = section.section("heartbeat");
     source.idle = heartbeat.duration("idle", source.idle);
     source.active = heartbeat.duration("active", std::min(source.active, source.idle));
@@ -351,6 +397,7 @@ std::vector<SourceConfig> read_sources(Section sources, const std::string& folde
             const PostgresSource* mine = source.postgres();
             const PostgresSource* theirs = other.postgres();
             if (mine == nullptr || theirs == nullptr || mine->slot != theirs->slot) continue;
+            if (mine->slot.empty()) continue;
             sources.problem(source.name,
                             fmt::format("uses the slot '{}' of sources.{}; write another slot, "
                                         "because two readers of one slot take each other's changes",

@@ -54,10 +54,7 @@ class Asker {
 };
 
 std::string name_of(const ports::Resource& resource) {
-    const std::string where = resource.cluster_scoped       ? "the cluster"
-                              : resource.name_space.empty() ? "all namespaces"
-                                                            : "namespace " + resource.name_space;
-    return resource.plural + " (" + resource.api_path + ") in " + where;
+    return resource.plural + " (" + resource.api_path + ") in " + ports::place_text(resource);
 }
 
 /// The sentence around it says that already.

@@ -34,21 +34,19 @@ Result<TableCheck> inspect(ports::Database& database, const Settings& settings,
     return inspect(asker, database, settings);
 }
 
-Status check_access(ports::Database& database, const Settings& settings, ports::Clock& clock) {
-    Asker asker(database, clock);
-    const Result<TableCheck> table = inspect(asker, database, settings);
-    if (!table) return table.error();
-    if (Status fit = judge_table(*table, settings); !fit) return fit;
+namespace {
 
-    // A look for no row at all: it shows missing columns, missing rights and an expression that SQL
-    // reads otherwise than we do.
+/// A look for no row at all: it shows missing columns, missing rights and an expression that SQL
+/// reads otherwise than we do.
+Status check_reading(Asker& asker, ports::Database& database, const Settings& settings,
+                     const std::vector<std::string>& pk_columns) {
     ports::ReadRows read;
     read.table = settings.table;
-    read.pk_columns = table->pk_columns;
-    read.columns = RowMap::needed(settings, table->pk_columns);
+    read.pk_columns = pk_columns;
+    read.columns = RowMap::needed(settings, pk_columns);
     read.key_expression = settings.correlate.sql();
     database.read_rows(kRead, read);
-    Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kRead);
+    const Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kRead);
     if (!rows) {
         std::string what = "reading " + table_text(settings.table) + " as configured: ";
         what += rows.error().what;
@@ -57,10 +55,25 @@ Status check_access(ports::Database& database, const Settings& settings, ports::
             what += "; another session may hold a lock on the table";
         return Error{rows.error().next, rows.error().code, std::move(what)};
     }
+    return Done{};
+}
 
+}  // namespace
+
+Status check_access(ports::Database& database, const Settings& settings, ports::Clock& clock) {
+    Asker asker(database, clock);
+    if (!settings.table.query.empty()) {
+        return check_reading(asker, database, settings, settings.primary_key);
+    }
+    const Result<TableCheck> table = inspect(asker, database, settings);
+    if (!table) return table.error();
+    if (Status fit = judge_table(*table, settings); !fit) return fit;
+    if (Status read = check_reading(asker, database, settings, table->pk_columns); !read) {
+        return read;
+    }
     // Dropping a slot that nobody can have made needs a replication session and leaves no trace.
     database.drop_slot(kReplicate, "trueup_check_there_is_no_such_slot");
-    if (rows = asker.wait_for(kReplicate); !rows) {
+    if (const auto rows = asker.wait_for(kReplicate); !rows) {
         return Error{rows.error().next, rows.error().code,
                      "the role cannot replicate (ALTER ROLE ... REPLICATION; and a line in "
                      "pg_hba.conf): " +

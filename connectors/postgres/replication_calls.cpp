@@ -1,4 +1,5 @@
-// The calls of sql_calls.h on replication sessions: slots, the stream, and a copy of a table.
+// The calls of sql_calls.h on replication sessions: slots, the stream, and a copy of a table; and
+// what a query answers, which is copied, too.
 #include "connectors/postgres/call_results.h"
 #include "connectors/postgres/lsn.h"
 #include "connectors/postgres/sql_calls.h"
@@ -120,13 +121,37 @@ class StartWalCall : public SqlCall {
     int statements_ = 0;
 };
 
+/// What COPY says, row by row. The session ends with the call, and whatever it had begun.
+class CopiedRows : public SqlCall {
+  public:
+    explicit CopiedRows(CallId call) : SqlCall(call) {}
+    bool ends_session() const override { return true; }
+
+    Status data(std::string_view bytes, Events& out) override {
+        std::optional<ports::SqlRow> row = parse_copy_line(bytes);
+        if (!row) return Error{Next::kRetry, Code::kCorrupt, "a copied row does not decode"};
+        rows_.push_back(std::move(*row));
+        bytes_ += bytes.size();
+        if (rows_.size() >= kRowsPerEvent || bytes_ >= kBytesPerEvent) flush(out);
+        return Done{};
+    }
+    void flush(Events& out) override {
+        if (rows_.empty()) return;
+        out.push_back(rows_event(call(), std::exchange(rows_, {})));
+        bytes_ = 0;
+    }
+
+  private:
+    std::vector<ports::SqlRow> rows_;
+    std::size_t bytes_ = 0;
+};
+
 /// Under USE_SNAPSHOT the slot's own session reads: no second one has to import the snapshot. The
-/// session ends with the call and takes the temporary slot along.
-class CopyCall : public SqlCall {
+/// session takes the temporary slot along when it ends.
+class CopyCall : public CopiedRows {
   public:
     CopyCall(CallId call, ports::CopyTable request, ServerName server)
-        : SqlCall(call), request_(std::move(request)), server_(std::move(server)) {}
-    bool ends_session() const override { return true; }
+        : CopiedRows(call), request_(std::move(request)), server_(std::move(server)) {}
     bool unhurried() const override { return statements_ == 3; }
 
     std::optional<Statement> next(int backend) override {
@@ -159,26 +184,50 @@ class CopyCall : public SqlCall {
         event.lsn = *point;
         return Done{};
     }
-    Status data(std::string_view bytes, Events& out) override {
-        std::optional<ports::SqlRow> row = parse_copy_line(bytes);
-        if (!row) return Error{Next::kRetry, Code::kCorrupt, "a copied row does not decode"};
-        rows_.push_back(std::move(*row));
-        bytes_ += bytes.size();
-        if (rows_.size() >= kRowsPerEvent || bytes_ >= kBytesPerEvent) flush(out);
-        return Done{};
-    }
-    void flush(Events& out) override {
-        if (rows_.empty()) return;
-        out.push_back(rows_event(call(), std::exchange(rows_, {})));
-        bytes_ = 0;
-    }
 
   private:
     ports::CopyTable request_;
     ServerName server_;
     int statements_ = 0;
-    std::vector<ports::SqlRow> rows_;
-    std::size_t bytes_ = 0;
+};
+
+/// On an ordinary session: a role that may not replicate can read a query. Its transaction ends with
+/// the session.
+class QueryCall : public CopiedRows {
+  public:
+    QueryCall(CallId call, ports::CopyTable request)
+        : CopiedRows(call), request_(std::move(request)) {}
+
+    std::optional<Statement> next(int) override {
+        switch (++statements_) {
+            case 1:
+                return begin_copy_statement();
+            case 2:
+                return moment_statement();
+            case 3:
+                return copy_statement(request_);
+            default:
+                return std::nullopt;
+        }
+    }
+    /// The first statement that reads takes the snapshot, and then tells the position.
+    Status result(const PGresult* result, Events& out) override {
+        if (statements_ != 2) return Done{};
+        ports::SqlRow row = PQntuples(result) == 1 ? row_of(result, 0) : ports::SqlRow{};
+        const auto position =
+            row.size() == 3 && row[0] ? parse_lsn(*row[0]) : std::optional<ports::Lsn>();
+        if (!position) {
+            return Error{Next::kRetry, Code::kInvalid, "the WAL position is not a single row"};
+        }
+        DatabaseEvent& event = out.emplace_back(rows_event(call(), {std::move(row)}));
+        event.kind = DatabaseEvent::Kind::kSnapshot;
+        event.lsn = *position;
+        return Done{};
+    }
+
+  private:
+    ports::CopyTable request_;
+    int statements_ = 0;
 };
 
 }  // namespace
@@ -194,6 +243,10 @@ std::unique_ptr<SqlCall> drop_slot_call(CallId call, const std::string& slot) {
 std::unique_ptr<SqlCall> start_wal_call(CallId call, const ports::StartWal& request,
                                         ServerName server) {
     return std::make_unique<StartWalCall>(call, request, std::move(server));
+}
+
+std::unique_ptr<SqlCall> query_call(CallId call, ports::CopyTable request) {
+    return std::make_unique<QueryCall>(call, std::move(request));
 }
 
 std::unique_ptr<SqlCall> copy_call(CallId call, ports::CopyTable request, ServerName server) {

@@ -34,12 +34,13 @@ struct Settings {
     /// As what the policy reads columns; of others nothing is asked.
     std::map<std::string, policy::Field> types = {};
     ports::FieldPolicy fields = {};  ///< how each of the columns is published
+    std::vector<std::string> primary_key = {};  ///< of a query: what tells its rows apart
     bool emit_message = false;       ///< prove progress with a WAL message of our own
     Backoff backoff = {};
     std::uint64_t jitter_seed = 0;
 };
 
-/// "public.instances", the first part of every object id.
+/// "public.instances", the first part of every object id; of a query "query.<source>".
 std::string table_text(const ports::Table& table);
 /// The same with quoted parts, for SQL that an operator is asked to run.
 std::string quoted_table(const ports::Table& table);

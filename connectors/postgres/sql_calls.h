@@ -19,6 +19,7 @@ std::unique_ptr<SqlCall> inspect_call(ports::CallId call, const ports::Inspect& 
 std::unique_ptr<SqlCall> insert_lsn_call(ports::CallId call, const ports::AskInsertLsn& request,
                                          ServerName server);
 std::unique_ptr<SqlCall> read_rows_call(ports::CallId call, const ports::ReadRows& request);
+std::unique_ptr<SqlCall> query_call(ports::CallId call, ports::CopyTable request);
 std::unique_ptr<SqlCall> ask_call(ports::CallId call, Statement statement);
 std::unique_ptr<SqlCall> update_call(ports::CallId call, const ports::UpdateRow& request);
 std::unique_ptr<SqlCall> insert_call(ports::CallId call, const ports::InsertRow& request);

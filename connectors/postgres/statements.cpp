@@ -80,6 +80,11 @@ constexpr std::string_view kGenerated = R"(
    AND EXISTS (SELECT FROM pg_publication_tables t WHERE t.pubname = $3 AND t.schemaname = $1
     AND t.tablename = $2 AND to_jsonb(t) -> 'attnames' ? a.attname::text))), ''),)";
 
+/// What rows are read from. The line's end ends a comment of the query.
+std::string from(const ports::Table& table) {
+    return table.query.empty() ? quoted_table(table) : "(" + table.query + "\n) q";
+}
+
 Statement simple(std::string sql) { return {std::move(sql), {}, true}; }
 
 /// Appends a value and returns its place holder.
@@ -204,12 +209,12 @@ Statement read_rows_statement(const ports::ReadRows& request) {
     for (const std::string& column : request.pk_columns) {
         statement.sql += quote_identifier(column) + ", ";
     }
-    statement.sql += "xmin::text";
+    statement.sql += request.table.query.empty() ? "xmin::text" : "''::text";
     for (const std::string& column : request.columns) {
         statement.sql += ", " + quote_identifier(column);
     }
     if (request.tell_place) statement.sql += ", " + place_sql();
-    statement.sql += " FROM " + quoted_table(request.table) + " WHERE ";
+    statement.sql += " FROM " + from(request.table) + " WHERE ";
     if (request.pk) {
         add_key(statement, request.pk_columns, split_key(*request.pk));
     } else {
@@ -333,9 +338,15 @@ Statement create_copy_slot_statement(const std::string& slot) {
 Statement copy_statement(const ports::CopyTable& request) {
     std::string sql = "COPY (SELECT ";
     for (const std::string& column : request.columns) sql += quote_identifier(column) + ", ";
-    sql += "(" + request.key_expression + ")::text FROM " + quoted_table(request.table) +
-           ") TO STDOUT";
+    sql += "(" + request.key_expression + ")::text FROM " + from(request.table) + ") TO STDOUT";
     return simple(std::move(sql));
+}
+
+Statement moment_statement() {
+    return simple(
+        "SELECT pg_current_wal_insert_lsn()::text, "
+        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text, " +
+        place_sql());
 }
 
 namespace {

@@ -51,6 +51,8 @@ Statement start_wal_statement(const ports::StartWal& request);
 Statement begin_copy_statement();
 Statement create_copy_slot_statement(const std::string& slot);
 Statement copy_statement(const ports::CopyTable& request);
+/// One row, as CopyTable has it of a query. Fails on a standby.
+Statement moment_statement();
 
 /// One line of COPY's text format, with or without its newline; nullopt when it is none.
 std::optional<ports::SqlRow> parse_copy_line(std::string_view line);

@@ -155,6 +155,7 @@ void LibpqDatabase::drop_slot(ports::CallId call, const std::string& slot) {
 }
 
 void LibpqDatabase::copy(ports::CallId call, const ports::CopyTable& request) {
+    if (!request.table.query.empty()) return sessions_->sql.enqueue(query_call(call, request));
     sessions_->copying.enqueue(copy_call(call, request, sessions_->server));
 }
 

@@ -42,6 +42,9 @@ struct EnsureSlot {
 
 /// A complete copy of a table under the exported snapshot of a *temporary* logical slot.
 /// Answer: kSnapshot with `lsn` = the slot's consistent point, then kRows events, then kEnd.
+/// Of a query, which needs no slot and is read on the primary only, it is a position of the log
+/// behind which nothing is in the answer, and kSnapshot has one row: {that position, ms since 1970,
+/// where it was read (ReadRows::tell_place)}.
 struct CopyTable {
     Table table;
     std::vector<std::string> columns;

@@ -14,4 +14,10 @@ struct Resource {
     bool cluster_scoped = false;  ///< its objects lie in no namespace
 };
 
+/// Where they lie, as in "pods in namespace graph".
+inline std::string place_text(const Resource& resource) {
+    if (resource.cluster_scoped) return "the cluster";
+    return resource.name_space.empty() ? "all namespaces" : "namespace " + resource.name_space;
+}
+
 }  // namespace trueup::ports

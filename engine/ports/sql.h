@@ -17,6 +17,9 @@ using SqlRow = std::vector<std::optional<std::string>>;
 struct Table {
     std::string schema = "public";
     std::string name;
+    /// A SELECT that is read in its place, and only read; the parts are what it is called. Its rows
+    /// have no `xmin`: it is "".
+    std::string query = {};
 };
 
 /// One column with the value that it has or gets.

@@ -4,14 +4,13 @@ lies in no namespace, as a namespace itself, is found and deleted.
 """
 
 import contextlib
-import os
 
+import maps
 import scenario
 from kube import KubeError
 
 SPACES = ("clusters-east", "clusters-west")
 SLOT = "trueup_clusters"
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
 PREVIEWS = ("preview-closed", "preview-open")
 
 POLICY = """\
@@ -89,12 +88,19 @@ http: {{listen: "127.0.0.1:0"}}
 """
 
 
-class Clusters(scenario.Scenario):
+VERBS = ["get", "list", "watch", "delete"]
+
+
+class Clusters(maps.Maps):
+    NAME = "clusters"
+    SPACES = SPACES
+    RULES = (
+        {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": VERBS},
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": VERBS},
+    )
+
     def setUp(self):
         super().setUp()
-        self.addCleanup(self.clear)
-        self.clear()
-        self.give_rights()
         self.pg.sql(
             """
             CREATE TABLE public.clusters (id bigserial PRIMARY KEY, name text, state text NOT NULL);
@@ -103,24 +109,16 @@ class Clusters(scenario.Scenario):
             GRANT SELECT, UPDATE (state) ON public.clusters TO repl;
             """
         )
-        for space in SPACES:
-            self.kube.make_namespace(space)
-        with open(os.path.join(self.folder, "clusters.yaml"), "w", encoding="utf-8") as file:
-            file.write(POLICY)
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(
-                CONFIG.format(
-                    state_dir=self.state_dir, kubeconfig=self.up.env["KUBE_ENGINE_CONFIG"],
-                    east=SPACES[0], west=SPACES[1], conninfo=self.up.env["PG_REPL"], slot=SLOT,
-                )  # fmt: skip
-            )
+        text = CONFIG.format(
+            state_dir=self.state_dir, kubeconfig=self.up.env["KUBE_ENGINE_CONFIG"],
+            east=SPACES[0], west=SPACES[1], conninfo=self.up.env["PG_REPL"], slot=SLOT,
+        )  # fmt: skip
+        self.write_files(("clusters.yaml", POLICY), text)
 
     def clear(self):
+        super().clear()
         self.pg.drop_slot(SLOT)
         self.pg.sql("DROP PUBLICATION IF EXISTS trueup_clusters; DROP TABLE IF EXISTS public.clusters;")
-        for space in SPACES:
-            for name in self.maps(space):
-                self.kube.call("DELETE", f"/api/v1/namespaces/{space}/configmaps/{name}")
         for name in PREVIEWS:  # nobody here finishes the deletion of a namespace
             path = f"/api/v1/namespaces/{name}"
             with contextlib.suppress(KubeError):
@@ -128,40 +126,8 @@ class Clusters(scenario.Scenario):
             with contextlib.suppress(KubeError):
                 space = self.kube.call("GET", path)
                 self.kube.call("PUT", f"{path}/finalize", space | {"spec": {"finalizers": []}})
-        for path in (f"{RBAC}/clusterrolebindings/clusters", f"{RBAC}/clusterroles/clusters"):
-            with contextlib.suppress(KubeError):
-                self.kube.call("DELETE", path)
-
-    def give_rights(self):
-        verbs = ["get", "list", "watch", "delete"]
-        rights = [
-            {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": verbs},
-            {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": verbs},
-        ]
-        group = "rbac.authorization.k8s.io"
-        self.create(f"{RBAC}/clusterroles", f"{group}/v1", "ClusterRole", "clusters", rules=rights)
-        self.create(
-            f"{RBAC}/clusterrolebindings", f"{group}/v1", "ClusterRoleBinding", "clusters",
-            roleRef={"apiGroup": group, "kind": "ClusterRole", "name": "clusters"},
-            subjects=[{"apiGroup": group, "kind": "User", "name": "engine"}],
-        )  # fmt: skip
-
-    def create(self, folder, version, kind, name, labels=None, **more):
-        body = {"apiVersion": version, "kind": kind, "metadata": {"name": name, "labels": labels or {}}}
-        self.kube.call("POST", folder, body | more)
 
     # ---------------------------------------------------------------- making and looking
-    def map(self, space, name):
-        folder = f"/api/v1/namespaces/{SPACES[space]}/configmaps"
-        self.create(folder, "v1", "ConfigMap", name, {"of": "tests"})
-
-    def maps(self, space):
-        try:
-            path = f"/api/v1/namespaces/{space}/configmaps?labelSelector=of%3Dtests"
-            return sorted(each["metadata"]["name"] for each in self.kube.call("GET", path)["items"])
-        except KubeError:
-            return []
-
     def row(self, name, state="active"):
         self.pg.sql(f"INSERT INTO public.clusters (name, state) VALUES ('{name}', '{state}')")
 
@@ -175,9 +141,9 @@ class Clusters(scenario.Scenario):
     # ---------------------------------------------------------------- tests
     def test_each_source_of_a_role_counts(self):
         for space, name in ((0, "in-east"), (1, "in-west"), (0, "stray-east"), (1, "stray-west")):
-            self.map(space, name)
+            self.map(SPACES[space], name)
         for space in (0, 1):
-            self.map(space, "in-both")
+            self.map(SPACES[space], "in-both")
         for name in ("in-east", "in-west", "in-neither"):
             self.row(name)
         for name in PREVIEWS:
@@ -192,10 +158,10 @@ class Clusters(scenario.Scenario):
         engine.until("the lost row is told", lambda: self.state_of("in-neither") == "lost", 60)
         engine.until("the preview goes", lambda: self.is_going("preview-closed"), 60)
         # It is made anew in the other namespace: at no time it is in neither for long.
-        self.map(0, "in-west")
+        self.map(SPACES[0], "in-west")
         self.kube.call("DELETE", f"/api/v1/namespaces/{SPACES[1]}/configmaps/in-west")
         # What comes later goes after the grace and the window of whatever was wrong before it.
-        self.map(0, "stray-later")
+        self.map(SPACES[0], "stray-later")
         engine.until("the last stray goes", lambda: "stray-later" not in self.maps(SPACES[0]), 60)
         self.assertEqual(engine.end()[0], 0)
         self.assertEqual(self.maps(SPACES[0]), ["in-both", "in-east", "in-west"])

@@ -114,6 +114,10 @@ TEST(Config, SettingsSayWhereSourcesLookWithoutCredentials) {
     EXPECT_NE(places(with(sound(), "app=wrapper", "app=wrappers")), before);
     EXPECT_NE(places(with(sound(), "namespace: graph", "namespace: graphs")), before);
     EXPECT_EQ(places(with(sound(), "TRUEUP_DATABASE", "ANOTHER_VARIABLE")), before);
+    const std::string read_only = with(sound(), ", update_row: {source: rows}", "");
+    EXPECT_EQ(places(with(read_only, "table: public.instances",
+                          "query: 'SELECT * FROM v; '\n      primary_key: [id, part]"))[1],
+              "query=SELECT * FROM v primary_key=id,part");
 }
 
 TEST(Config, WhatRulesMayMeanIsGivenAsHashes) {

@@ -72,7 +72,10 @@ TEST(ConfigDescribe, JsonIsAConfigurationAgain) {
         "resource: a.b/v1/c, labels: [x], key_label: y}}\n";
     const std::string full = with(with(sound(), "sources:\n", nodes), "version: 1\n",
                                   "version: 1\nhttp: {listen: off}\nlog: {level: error}\n");
-    for (const std::string& text : {sound(), full}) {
+    const std::string query =
+        with(with(sound(), ", update_row: {source: rows}", ""), "table: public.instances\n",
+             "query: SELECT * FROM v\n      primary_key: [id, part]\n");
+    for (const std::string& text : {sound(), full, query}) {
         const std::string json = describe_json(parsed(text));
         EXPECT_EQ(describe_json(parsed(json)), json);
         EXPECT_EQ(policy_settings(parsed(json)), policy_settings(parsed(text)));
