@@ -2,6 +2,7 @@
 
 #include "connectors/kubernetes/kubeconfig.h"
 #include "engine/base/check.h"
+#include "engine/model/subject_key.h"
 
 #include <spdlog/spdlog.h>
 
@@ -106,6 +107,14 @@ ports::FieldPolicy policy_for(const config::Fields& fields) {
     return policy;
 }
 
+/// What subject keys of the source begin with.
+std::string subject_prefix(const Config& config, const SourceConfig& source) {
+    const config::PolicyConfig& policy = policy_of(config);
+    const policy::Role* role = policy.role_of(source.name);
+    if (role != nullptr && role->reference) return reference_prefix(source.name);
+    return policy.name + '/';
+}
+
 }  // namespace
 
 Result<postgres::Settings> table_settings(const Config& config, const SourceConfig& source) {
@@ -113,7 +122,7 @@ Result<postgres::Settings> table_settings(const Config& config, const SourceConf
     auto correlate = correlation_of(config, source);
     if (!correlate) return correlate.error();
     postgres::Settings settings{rows.table,   rows.slot,  rows.publication,
-                                rows.columns, *correlate, policy_of(config).name + "/",
+                                rows.columns, *correlate, subject_prefix(config, source),
                                 source.name};
     settings.veto_column = rows.veto_column;
     settings.emit_message = rows.emit_message;
@@ -128,7 +137,7 @@ connectors::KubernetesSettings cluster_settings(const Config& config, const Sour
     connectors::KubernetesSettings settings;
     settings.resource = pods.resource;
     settings.label_selector = pods.selector;
-    settings.subject_prefix = policy_of(config).name + "/";
+    settings.subject_prefix = subject_prefix(config, source);
     settings.source_name = source.name;
     settings.key_label = config::key_label_of(policy_of(config), source);
     settings.mapped_labels = pods.labels;

@@ -3,6 +3,7 @@
 #include "engine/base/suggest.h"
 #include "engine/model/object.h"
 #include "engine/model/object_builder.h"
+#include "engine/model/subject_key.h"
 #include "policies/shipped.h"
 
 #include <algorithm>
@@ -28,8 +29,8 @@ class ObjectReader {
         seen.id = id(name);
         seen.name = name;
         // What is looked up by name is no subject's; nor is what has no key.
-        if (role_.reference) seen.name = '!' + seen.source + '/' + name;
-        if (name == "-") seen.name = '!' + seen.source + '/' + seen.id;
+        const std::string prefix = role_.reference ? reference_prefix(seen.source) : std::string();
+        seen.name = name == "-" ? nameless_prefix(prefix, seen.source) + seen.id : prefix + name;
         seen.version = {said_.number("v", ++version_), 0};
         seen.listed = said_.flag("listed");
         begin_usual(name);

@@ -237,6 +237,11 @@ std::string line_of(const SourceConfig& source) {
         source.at_least, postgres.publication, postgres.slot, key, value);
 }
 
+std::string as_of_text(const policy::Role& role) {
+    if (role.as_of_field.empty()) return {};
+    return fmt::format(", as of {} of {}", role.as_of_field, role.as_of_at);
+}
+
 std::string lines_of(const PolicyConfig& policy, const Config& config) {
     std::string text = fmt::format("policy    {}: {}\n", policy.name,
                                    policy.file.empty() ? policy.text->name : policy.file);
@@ -244,8 +249,9 @@ std::string lines_of(const PolicyConfig& policy, const Config& config) {
         for (const std::string& source : policy.sources_of(role.name)) {
             const SourceConfig* played = config.source(source);
             const std::string label = played == nullptr ? "" : key_label_of(policy, *played);
-            text += fmt::format("role      {}: source {}, by {}\n", role.name, source,
-                                label.empty() ? policy::key_text(role.key) : "label." + label);
+            text += fmt::format("role      {}: source {}, by {}{}{}\n", role.name, source,
+                                label.empty() ? policy::key_text(role.key) : "label." + label,
+                                role.reference ? ", for all subjects" : "", as_of_text(role));
         }
     }
     for (const RuleSettings& rule : policy.rules) {

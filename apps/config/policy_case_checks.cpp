@@ -120,6 +120,12 @@ void PolicyChecks::check_steps(const policy::Case& found) {
             refuse(fmt::format("it inserts {}: {}", step.role, wrong));
         }
         const policy::Role& target = role(step.role);
+        if (target.reference && step.verb != Verb::kInsert) {
+            refuse(
+                fmt::format("its step is for {}, which is a reference: many subjects share it, "
+                            "and rules only read it; make it a role of its own",
+                            step.role));
+        }
         const bool gone =
             std::any_of(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(i),
                         [&](const policy::Step& before) {

@@ -55,12 +55,32 @@ void PolicyChecks::check_role(const policy::Role& role) {
                                       "unique; leave several: true out",
                                       role.name));
     }
+    check_as_of(role, at);
     const bool rows = role.kind == policy::Kind::kRow;
     const bool simple = role.key.op == policy::Key::Op::kField;
     if (!rows && !simple) {
         warnings_.add(at, fmt::format("roles.{}: the key {} is neither a name, nor one label or "
                                       "tag: each live read lists the whole selection (list_scan)",
                                       role.name, policy::key_text(role.key)));
+    }
+}
+
+/// Of what is filled from elsewhere: who says when that was.
+void PolicyChecks::check_as_of(const policy::Role& role, int at) {
+    const policy::Role* by = policy::find_role(policy_, role.as_of.role);
+    if (role.as_of_field.empty() || by == nullptr) return;
+    const std::string path = fmt::format("roles.{}.as_of", role.name);
+    if (role.kind != policy::Kind::kRow) {
+        problems_.add(
+            at, fmt::format("{}: {} are watched where they are; leave it out", path, role.name));
+    } else if (!by->reference || by->kind != policy::Kind::kRow || !by->as_of_field.empty()) {
+        problems_.add(at, fmt::format("{}: {} is said by no reference; write {}: {{kind: row, "
+                                      "reference: true, …}}, a table with a row for each that is "
+                                      "filled",
+                                      path, role.as_of_field, by->name));
+    } else if (!policy::can_be_a_name(role.as_of_at)) {
+        problems_.add(at, fmt::format("{}.at: '{}' is no name of a row of {}", path, role.as_of_at,
+                                      by->name));
     }
 }
 

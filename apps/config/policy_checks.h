@@ -57,6 +57,7 @@ class PolicyChecks {
     }
 
     void check_role(const policy::Role& role);
+    void check_as_of(const policy::Role& role, int at);
     void check_depth(const policy::NamedCondition& condition);
     int depth(const policy::Condition& condition, int limit) const;
     void check_rule(const policy::Rule& rule);

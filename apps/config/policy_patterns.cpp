@@ -166,6 +166,11 @@ void PolicyTerms::name_reference(const Tree& tree, policy::Pattern& pattern,
     } else if (const auto from = reference(name, tree.line, path)) {
         pattern.named = *from;
     }
+    if (!pattern.named_literal.empty() && !policy::can_be_a_name(pattern.named_literal)) {
+        flaw(tree.line, fmt::format("{}: '{}' is no name of anything: it has a slash, or a blank "
+                                    "at an end",
+                                    path, pattern.named_literal));
+    }
 }
 
 }  // namespace trueup::config

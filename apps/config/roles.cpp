@@ -25,9 +25,7 @@ using policy::Kind;
 /// What the role needs and no source of this release has; empty: nothing.
 std::string lack(const policy::Role& role) {
     if (role.kind == Kind::kEc2) return "EC2 instances";
-    if (role.reference) return "objects that are looked up by name";
     if (!role.scope.empty()) return "sources that say which " + role.scope + " they are of";
-    if (!role.as_of_field.empty()) return "tables that say as of when they are";
     return {};
 }
 

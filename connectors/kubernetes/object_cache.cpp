@@ -2,6 +2,7 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/hash.h"
+#include "engine/model/subject_key.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +11,6 @@ namespace trueup::connectors {
 
 namespace {
 
-constexpr std::size_t kMaxKey = 253;
 constexpr std::size_t kMostGone = 4'096;  // one that comes back is enough to tell
 
 Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint64_t version) {
@@ -26,10 +26,10 @@ Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint
 }  // namespace
 
 std::string ObjectCache::subject_of(const KubeObject& object) const {
-    const bool usable = settings_.subject_prefix.size() + object.key.size() <= kMaxKey;
+    const bool usable = settings_.subject_prefix.size() + object.key.size() <= kMaxSubjectKey;
     if (usable && !object.key.empty()) return settings_.subject_prefix + object.key;
-    const std::string prefix = "!" + settings_.source_name + "/";
-    const bool fits = prefix.size() + object.uid.size() <= kMaxKey;
+    const std::string prefix = nameless_prefix(settings_.subject_prefix, settings_.source_name);
+    const bool fits = prefix.size() + object.uid.size() <= kMaxSubjectKey;
     return prefix + (fits ? object.uid : to_hex(hash128(object.uid)));
 }
 

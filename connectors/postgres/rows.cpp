@@ -1,7 +1,9 @@
 #include "connectors/postgres/rows.h"
 
 #include "engine/base/hash.h"
+#include "engine/model/key.h"
 #include "engine/model/object_builder.h"
+#include "engine/model/subject_key.h"
 #include "engine/world/hold.h"
 #include "engine/world/row_text.h"
 
@@ -11,20 +13,12 @@ namespace trueup::connectors::postgres {
 
 namespace {
 
-constexpr std::size_t kMaxKey = 253;
 constexpr char kPkSeparator = '\x1f';
 constexpr std::string_view kHoldField = "hold";
 /// Does the part after the slash fit the key grammar?
 bool fits(const std::string& prefix, std::string_view name) {
     return !name.empty() && name.find('/') == std::string_view::npos &&
-           prefix.size() + name.size() <= kMaxKey;
-}
-
-/// Could a pod be called that? A row whose key could not is not one that claims no pod: which one
-/// it means, nobody can say.
-bool can_be_a_name(std::string_view name) {
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    return world::trimmed(name) == name && std::none_of(name.begin(), name.end(), control);
+           prefix.size() + name.size() <= kMaxSubjectKey;
 }
 
 }  // namespace
@@ -107,11 +101,13 @@ std::optional<std::string> RowMap::subject_key(const Tuple& row) const {
     const std::optional<std::string> pk = pk_text(row);
     const Correlated name = correlate(row);
     if (!pk || name.kind == Correlated::Kind::kUnknown) return std::nullopt;
+    // A row whose key could be no name is not one that claims nobody: which one it means, nobody
+    // can say.
     if (name.kind == Correlated::Kind::kText && fits(settings_->subject_prefix, name.text) &&
-        can_be_a_name(name.text)) {
+        policy::can_be_a_name(name.text)) {
         return settings_->subject_prefix + name.text;
     }
-    const std::string prefix = "!" + settings_->source_name + "/";
+    const std::string prefix = nameless_prefix(settings_->subject_prefix, settings_->source_name);
     // A key that the grammar forbids stands in by its hash: the same for the same row, always.
     return prefix + (fits(prefix, *pk) ? *pk : to_hex(hash128(*pk)));
 }

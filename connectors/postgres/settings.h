@@ -26,7 +26,7 @@ struct Settings {
     std::string publication;
     std::vector<std::string> columns;  ///< published ones; at least one
     Correlation correlate;
-    std::string subject_prefix = "graph-instances/";  ///< `<policy>/`
+    std::string subject_prefix = "graph-instances/";  ///< `<policy>/`; `!<source>/`: references
     std::string source_name;
     /// A column whose value, when it is not null, empty, f, false, off, no, n or 0, is a veto: the
     /// object then carries the field `hold` = "true". Empty: there is none.

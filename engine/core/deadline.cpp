@@ -58,8 +58,7 @@ std::optional<Decision> Evaluation::before(const PlanDeadline& past, const Found
     if (from.kind != Kind::kText || length.kind != Kind::kText) return Decision{};
     if (!begins || !lasts) return waiting(Reason::kUnreadable, *object.facet);
     if (*lasts <= Millis{0}) return Decision{};
-    const auto early =
-        not_due(on_.subject, on_.references, on_.settings, object.facet->source, *begins + *lasts);
+    const auto early = not_due(on_, object.facet->source, *begins + *lasts);
     if (watch_) note_clock(early, object.facet->source, *begins + *lasts);
     return early ? std::optional(as_said(*early, *object.facet)) : std::nullopt;
 }

@@ -11,7 +11,9 @@
 //   R4  before something is taken away, set in an object, or inserted: no other row has come under
 //       the key of a row that is bound, and those that were there beside it still say the same;
 //       before anything at all: the same of the other sources of the role of what is bound
-//   R5  of each reference that was looked up: its fields, or that there is none
+//   R5  of each reference that was looked up: it is still there under its name, no other row is,
+//   and
+//       its fields say the same; or there is none of that name
 //   R6  of what is taken as one too many: the better ones are still there
 //   R7  of what somebody asked for: it is still theirs
 //   R8  of what is made: there is none of that name

@@ -123,9 +123,10 @@ void Draft::rest_on_alone(const Facet& bound, Role number) {
 }
 
 /// That no row of the source has the key but these, one at least.
-void Draft::add_none_but(SourceId source, const std::string& key, std::vector<std::string> known) {
+void Draft::add_none_but(SourceId source, const std::string& key, std::vector<std::string> known,
+                         std::optional<std::string> name) {
     Predicate none_but{Kind::kNoneBut, name_of_source(source), std::move(known.front()), key,
-                       subject_name()};
+                       name ? std::move(*name) : subject_name()};
     known.erase(known.begin());
     if (known.size() <= kMostBeside) none_but.besides = std::move(known);
     add(std::move(none_but));
@@ -194,11 +195,21 @@ bool Draft::ranked(Role number) const {
 /// One that left its source's selector is none. (Of its target an executor asks that anyhow.)
 void Draft::rest_on_ours(const Facet& object) {
     rest_on(object);
+    say_in_scope(object);
+}
+
+void Draft::say_in_scope(const Facet& object) {
     if (!role_of(object).kubernetes() || out_of_scope(object)) return;
     add({Kind::kField, name_of_source(object.source), object.object_id, "in_scope", "true"});
 }
 
 void Draft::rest_on(const Facet& object) {
+    say_there(object);
+    add({Kind::kNoVeto, name_of_source(object.source), object.object_id, {}, {}});
+}
+
+/// It is there, and says what it said.
+void Draft::say_there(const Facet& object) {
     const PlanRole& role = role_of(object);
     const std::string& source = name_of_source(object.source);
     if (role.kubernetes()) {
@@ -214,7 +225,6 @@ void Draft::rest_on(const Facet& object) {
     if (!role.kubernetes() && draft_.read_set.size() == before) {
         add({Kind::kExists, source, object.object_id, {}, {}});
     }
-    add({Kind::kNoVeto, source, object.object_id, {}, {}});
 }
 
 /// What was read of it, as it was sent; what was not sent is not known to anybody.
@@ -253,25 +263,48 @@ void Draft::rest_on_references() {
     }
 }
 
+/// By what is bound, else by each object that a `none` looked past.
 void Draft::rest_on_reference(const PlanPattern& pattern) {
-    std::string name = pattern.named_literal;
-    if (name.empty()) {
-        const Facet* by = decision_.bound[pattern.named.role];
-        if (by == nullptr) return;
-        const Seen seen = as_seen(*by, on_.settings, nullptr);
-        name = value_of(role_of(pattern.named.role), pattern.named.field, seen).text;
+    if (!pattern.named_literal.empty()) return rest_on_named(pattern, pattern.named_literal);
+    const Role by = pattern.named.role;
+    const auto rest = [&](const Facet& facet) {
+        const Seen seen = as_seen(facet, on_.settings, nullptr);
+        rest_on_named(pattern, std::string(value_of(role_of(by), pattern.named.field, seen).text));
+    };
+    if (decision_.bound[by] != nullptr) return rest(*decision_.bound[by]);
+    for (const Seen& seen : on_.facts.seen) {
+        if (seen.role == by) rest(*seen.facet);
     }
-    for (const SourceId source : role_of(pattern.role).sources) {
-        bool any = false;
+}
+
+void Draft::rest_on_named(const PlanPattern& pattern, const std::string& name) {
+    const PlanRole& role = role_of(pattern.role);
+    for (const SourceId source : role.sources) {
+        std::vector<std::string> known;
         for (const Facet& facet : on_.references.about(source, name).facets) {
             if (facet.source != source || !facet.present()) continue;
-            any = true;
-            say_fields(facet);
+            known.push_back(facet.object_id);
+            say_looked_up(facet);
         }
-        if (!any) {
-            const std::string& key = role_of(pattern.role).keys.front();
-            add({Kind::kNone, name_of_source(source), {}, key, name});
+        if (known.empty()) {
+            for (const std::string& key : role.keys) {
+                add({Kind::kNone, name_of_source(source), {}, key, name});
+            }
+        } else if (!role.kubernetes()) {
+            add_none_but(source, "key", std::move(known), name);
         }
+    }
+}
+
+/// A row says its name, too: under another one it is another reference.
+void Draft::say_looked_up(const Facet& facet) {
+    const Role number = on_.settings.sources[facet.source].role;
+    const PlanRole& role = role_of(number);
+    say_there(facet);
+    say_in_scope(facet);
+    if (role.kubernetes()) return;
+    for (std::size_t i = 0; i < role.fields.size(); ++i) {
+        if (role.fields[i].in_key) say(facet, number, static_cast<std::uint16_t>(i));
     }
 }
 

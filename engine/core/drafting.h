@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,17 +56,22 @@ class Draft {
     void rest_on_bound(bool takes);
     void rest_on_alone(const Facet& bound, Role number);
     void rest_on_elsewhere(const Facet& bound, Role number);
-    void add_none_but(SourceId source, const std::string& key, std::vector<std::string> known);
+    void add_none_but(SourceId source, const std::string& key, std::vector<std::string> known,
+                      std::optional<std::string> name = std::nullopt);
     void rest_on_passed();
     void rest_on_no_more(Role number);
     void rest_on_looked_up(const std::vector<PlanPattern>& patterns);
     bool ranked(Role number) const;
     void rest_on_ours(const Facet& object);
+    void say_in_scope(const Facet& object);
     void rest_on(const Facet& object);
+    void say_there(const Facet& object);
     void say_fields(const Facet& object);
     void say(const Facet& object, Role number, std::uint16_t index);
     void rest_on_references();
     void rest_on_reference(const PlanPattern& pattern);
+    void rest_on_named(const PlanPattern& pattern, const std::string& name);
+    void say_looked_up(const Facet& facet);
 
     // draft.cpp: what is done
     void act();

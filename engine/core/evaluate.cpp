@@ -32,7 +32,7 @@ Decision Evaluation::run() {
         note("ending", "another rule is ending the subject", "no ending");
         return ended(abstain(Reason::kEnding));
     }
-    if (on_.subject.reference() && !rule_.keyless) {
+    if (on_.subject.reference() && (!rule_.keyless || is_looked_up())) {
         note("key", "it cannot be told", "a rule with keyless: report");
         return ended({});
     }
@@ -55,6 +55,12 @@ Decision Evaluation::run() {
     Decision healthy;
     healthy.wait = until;
     return healthy;
+}
+
+/// Does it stand there to be looked up by others?
+bool Evaluation::is_looked_up() const {
+    return std::all_of(facts_.begin(), facts_.end(),
+                       [&](const Seen& seen) { return role(seen.role).reference; });
 }
 
 /// By which pattern a case is false that the bits of its conditions rule out.

@@ -58,6 +58,7 @@ class Evaluation {
     };
 
     // evaluate.cpp: a case, stage by stage
+    bool is_looked_up() const;
     void show(const PlanCase& each) const;
     bool asked_for() const;
     bool all_known(Role number) const;

@@ -1,6 +1,7 @@
 #include "engine/core/look.h"
 
 #include "engine/core/why.h"
+#include "engine/model/subject_key.h"
 
 #include <algorithm>
 #include <string>
@@ -24,7 +25,7 @@ References references_of(State& state, const Subject& none) {
             sweeping,
             [&state, &none](SourceId source, std::string_view name) -> const Subject& {
                 const std::string key =
-                    "!" + state.meta.sources[source].name + "/" + std::string(name);
+                    reference_prefix(state.meta.sources[source].name) + std::string(name);
                 const SubjectTable::Entry* entry = state.subjects.find(key);
                 return entry == nullptr ? none : entry->subject;
             }};

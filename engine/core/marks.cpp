@@ -8,6 +8,7 @@
 #include "engine/base/guard.h"
 #include "engine/core/ending.h"
 #include "engine/core/findings.h"
+#include "engine/model/subject_key.h"
 
 #include <algorithm>
 #include <string>
@@ -200,9 +201,7 @@ void Marks::judge_dependents() {
 
 const Subject& Marks::about(SourceId source, std::string_view name) {
     TRUEUP_CHECK(source < meta_.sources.size());
-    std::string key = "!";
-    key += meta_.sources[source].name;
-    key += '/';
+    std::string key = reference_prefix(meta_.sources[source].name);
     key += name;
     Entry* entry = find(key);
     if (entry == nullptr) return nobody_;

@@ -22,6 +22,7 @@ Result<Plan> PlanCompiler::run() {
     if (const Status fits = check_text(); !fits) return fits.error();
     name_fields();
     for (std::size_t i = 0; i < policy_.roles.size(); ++i) begin_role(static_cast<Role>(i));
+    for (std::size_t i = 0; i < policy_.roles.size(); ++i) date(static_cast<Role>(i));
     for (std::size_t i = 0; i < policy_.roles.size(); ++i) {
         PlanNode live = node(policy_.roles[i].live, static_cast<Role>(i));
         plan_.roles[i].claims = bit_of(live, static_cast<Role>(i), false);

@@ -45,6 +45,7 @@ class PlanCompiler {
     void want(const policy::Case& found);
     void name_fields();
     void begin_role(Role number);
+    void date(Role number);
     PlanField field_of(const policy::Role& text, const PlanRole& role, const std::string& name);
     void declare(const policy::Role& text, const policy::Field& known, PlanField& field);
     std::uint16_t field_number(Role role, const std::string& name) const;

@@ -125,6 +125,13 @@ struct PlanAsked {
     bool operator==(const PlanAsked&) const = default;
 };
 
+/// `as_of`: when the table was last filled is said by this field of the reference of this name.
+struct PlanAsOf {
+    FieldAt field;
+    std::string at;
+    bool operator==(const PlanAsOf&) const = default;
+};
+
 struct PlanRole {
     /// Bits of one word.
     static constexpr std::size_t kMostTests = 64;
@@ -150,6 +157,7 @@ struct PlanRole {
     std::vector<std::uint16_t> counted;  ///< counts of the plan that its objects may count for
     Bits bits;                           ///< of all that is in `asked`
     std::size_t claims;                  ///< the bit of `live`
+    std::optional<PlanAsOf> as_of;       ///< of a table that is filled from elsewhere
     PlanNode live;
     /// What a live look asks for whoever has a key: the field that is the key, or `key` for the
     /// source's own expression of it; then the fields that may be the whole key by themselves.

@@ -86,6 +86,7 @@ void PlanCompiler::name_fields() {
         for (const auto& line : condition.lines) want(line.when);
     }
     compared_ = false;
+    for (const policy::Role& role : policy_.roles) want(role.as_of);
     for (const policy::Count& count : policy_.counts) {
         for (const auto& subjects : count.subjects) want(subjects);
         want(count.objects, count.role);
@@ -200,6 +201,18 @@ std::uint16_t PlanCompiler::field_number(Role role, const std::string& name) con
 }
 
 /// kNoRole where nothing is meant.
+/// Of a mirror of a mirror nobody could tell as of when it is.
+void PlanCompiler::date(Role number) {
+    const policy::Role& text = policy_.roles[number];
+    if (text.as_of_field.empty()) return;
+    const PlanAsOf as_of{at(text.as_of), text.as_of_at};
+    const policy::Role* by = policy::find_role(policy_, text.as_of.role);
+    if (by == nullptr || !by->reference || !by->as_of_field.empty()) {
+        return flaw("as of when " + text.name + " is, is said by no reference");
+    }
+    plan_.roles[number].as_of = as_of;
+}
+
 FieldAt PlanCompiler::at(const policy::FieldRef& field) {
     if (field.role.empty() && field.field.empty()) return {};
     const Role role = named(field.role);

@@ -2,8 +2,22 @@
 // must prove what is said of them, and what it is worth that there are none.
 #include "engine/base/guard.h"
 #include "engine/core/evaluation_asked.h"
+#include "engine/model/key.h"
+#include "engine/model/subject_key.h"
+
+#include <algorithm>
 
 namespace trueup::core {
+
+namespace {
+
+/// What is no name, as nothing is none, may mean anybody.
+bool may_be_named(std::string_view source, std::string_view name) {
+    return policy::can_be_a_name(name) &&
+           reference_prefix(source).size() + name.size() <= kMaxSubjectKey;
+}
+
+}  // namespace
 
 Evaluation::Shown Evaluation::objects_of(const PlanPattern& pattern, const Found& bound) const {
     Shown found;
@@ -43,7 +57,11 @@ std::optional<std::string_view> Evaluation::looked_up(const PlanPattern& pattern
     const Seen* by = bound[pattern.named.role];
     const PlanValue name = by == nullptr ? PlanValue{PlanValue::Kind::kUnsent, {}}
                                          : value_of(role(by->role), pattern.named.field, *by);
-    if (name.kind == PlanValue::Kind::kUnsent) {
+    const std::vector<SourceId>& sources = role(pattern.role).sources;
+    const bool may_be = std::all_of(sources.begin(), sources.end(), [&](SourceId source) {
+        return may_be_named(on_.references.sources[source].name, name.text);
+    });
+    if (!may_be) {
         note(pattern.named, "a name to look up", bound, Truth::unknown(Reason::kIncomplete));
         return std::nullopt;
     }

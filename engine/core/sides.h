@@ -2,9 +2,7 @@
 // deadline has passed by the clock that it was written by.
 #pragma once
 
-#include "engine/core/references.h"
-#include "engine/model/settings.h"
-#include "engine/model/subject.h"
+#include "engine/core/evaluate.h"
 
 #include <optional>
 #include <span>
@@ -23,12 +21,15 @@ JournalTime first_detected(const Subject& subject, RuleNumber rule, std::string_
 /// must have proven itself past our own last write to it, and past the evidence + skew + `window`,
 /// and must not be silent or quarantined (design §4.5, §4.6). nullopt: it is fresh. Our own write
 /// is named first, since it explains a view that contradicts itself.
+///
+/// A table that is filled from elsewhere (`as_of`) proves no more than that its last complete
+/// filling had begun: whoever says when that was must be heard, the table past that word, and it
+/// must not be older than a source may be silent.
 struct Doubt {
     Reason reason;
     Wait wait;
 };
-std::optional<Doubt> doubt(const Subject& subject, const References& references,
-                           const Settings& settings, SourceId source, BrokerTime evidence,
+std::optional<Doubt> doubt(const Judgement& on, SourceId source, BrokerTime evidence,
                            Millis window);
 
 /// Whom a rule leans on for what it found: who must have proven itself past this, and so much more.
@@ -41,12 +42,10 @@ struct Leaning {
 /// What still holds a rule back from acting on `about`, in the order that explains it best: our own
 /// last write that is not in view (no news, so no finding either), the rule's grace, the first
 /// source that was not heard. nullopt: nothing does.
-std::optional<Verdict> not_yet(const Subject& subject, const References& references,
-                               const Settings& settings, RuleNumber self, JournalTime now,
-                               const Facet& about, std::span<const Leaning> leanings);
+std::optional<Verdict> not_yet(const Judgement& on, const Facet& about,
+                               std::span<const Leaning> leanings);
 
 /// What to say until the source's own clock has passed `deadline`; nullopt: it has.
-std::optional<Verdict> not_due(const Subject& subject, const References& references,
-                               const Settings& settings, SourceId source, SourceTime deadline);
+std::optional<Verdict> not_due(const Judgement& on, SourceId source, SourceTime deadline);
 
 }  // namespace trueup::core

@@ -211,8 +211,7 @@ std::optional<Decision> Evaluation::not_yet_by(const PlanCase& found, std::size_
                                                const Found& bound, const Seen& about) const {
     const Facet& object = *about.facet;
     const Leanings leanings = leanings_of(found, step, bound, object);
-    const auto held =
-        not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, leanings);
+    const auto held = not_yet(on_, object, leanings);
     if (watch_) {
         const JournalTime first = first_detected(on_.subject, on_.self, object.object_id, on_.now);
         watch_->not_yet(held, leanings, on_.now - first);

@@ -236,6 +236,43 @@ void Witness::source(Reason why, const Wait& wait) {
     add(std::move(fact));
 }
 
+/// What says as of when a table is that is filled from elsewhere, where it is that which holds a
+/// rule back, and nothing about who says it.
+bool Witness::unfilled(const Verdict& held, std::span<const Leaning> leanings) {
+    const SourceId by = held.wait.source;
+    const bool late = held.reason == Reason::kStale || held.reason == Reason::kAwaitingProgress;
+    if (by == kNoSource || !late || doubt(on_, by, BrokerTime{}, Millis{0})) return false;
+    const Role said_by = on_.settings.sources[by].role;
+    for (const Leaning& each : leanings) {
+        const PlanRole& role = on_.plan.roles[on_.settings.sources[each.source].role];
+        if (!role.as_of || role.as_of->field.role != said_by) continue;
+        as_of(by, *role.as_of, held.reason);
+        return true;
+    }
+    return false;
+}
+
+void Witness::as_of(SourceId by, const PlanAsOf& as_of, Reason why) {
+    const std::string asked = why == Reason::kStale
+                                  ? "filled within " + core::words_of(on_.settings.stale_after)
+                                  : "filled past what was seen";
+    bool told = false;
+    for (const Facet& row : on_.references.about(by, as_of.at).facets) {
+        if (row.source != by || !row.present()) continue;
+        const Seen seen = as_seen(row, on_.settings, nullptr);
+        add(of_field(seen, as_of.field.field, asked, Truth::unknown(why)));
+        told = true;
+    }
+    if (told) return;
+    DecidingFact fact = of_source(by, Kind::kNoObject);
+    fact.answer = Answer::kUnknown;
+    fact.why = why;
+    fact.at = on_.references.sources[by].complete_as_of;
+    fact.name = as_of.at;
+    fact.asked = asked;
+    add(std::move(fact));
+}
+
 void Witness::heard(SourceId source) {
     DecidingFact fact = of_source(source, Kind::kSource);
     fact.name = "heard";

@@ -94,6 +94,8 @@ class Witness {
     DecidingFact of_field(const Seen& object, std::uint16_t field, std::string asked,
                           const Truth& truth) const;
     DecidingFact about(const Facet& facet, DecidingFact::Kind kind, const Truth& truth) const;
+    bool unfilled(const Verdict& held, std::span<const Leaning> leanings);
+    void as_of(SourceId by, const PlanAsOf& as_of, Reason why);
     DecidingFact of_source(SourceId source, DecidingFact::Kind kind) const;
     void add(DecidingFact fact, bool beside = false);
     void close(bool stopped);

@@ -68,7 +68,8 @@ void Witness::not_yet(const std::optional<Verdict>& held, std::span<const Leanin
     time("grace", core::words_of(lasted), core::words_of(grace), grace - lasted);
     if (why == Reason::kGrace) return;
     at(Stage::kHeard);
-    if (held) return source(why, held->wait);
+    if (held && !unfilled(*held, leanings)) return source(why, held->wait);
+    if (held) return;
     for (const Leaning& each : leanings) heard(each.source);
 }
 

@@ -72,6 +72,14 @@ std::string key_text(const Key& key) {
     return {};
 }
 
+bool can_be_a_name(std::string_view text) {
+    const auto no_part = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '/';
+    };
+    return !text.empty() && text.front() != ' ' && text.back() != ' ' &&
+           std::none_of(text.begin(), text.end(), no_part);
+}
+
 bool is_label(std::string_view field) {
     std::string_view prefix;
     std::string_view rest;

@@ -38,6 +38,10 @@ Result<Key> parse_key(std::string_view text);
 /// The same key as text, which `parse_key` reads as the same one.
 std::string key_text(const Key& key);
 
+/// Could a subject or a reference be called that? White space at an end, a slash or a control
+/// character is in no name: whom it means, nobody can say.
+bool can_be_a_name(std::string_view text);
+
 /// Is the field a label, an annotation or a tag, which an object need not have?
 bool is_label(std::string_view field);
 

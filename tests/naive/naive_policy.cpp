@@ -183,7 +183,7 @@ class Judgement {
 
     Judged run() {
         if (subject_.ending) return abstain(Reason::kEnding);
-        if (subject_.reference() && !rule_.keyless) return {};
+        if (subject_.reference() && (!rule_.keyless || is_looked_up())) return {};
         if (!rule_.requested.empty() && !asked_for()) return {};
         for (const policy::Case& each : rule_.cases) {
             Judged verdict = each.duplicates ? duplicates() : judge_case(each);
@@ -205,6 +205,14 @@ class Judgement {
         judged.kind = Verdict::Kind::kWaiting;
         judged.object_id = about.object_id;
         return judged;
+    }
+
+    /// Nothing of it has a key that could be told: it is there for others to look up.
+    bool is_looked_up() const {
+        for (const policy::Role& of : policy_.roles) {
+            if (!of.reference && !facets(of.name).empty()) return false;
+        }
+        return true;
     }
 
     // ------------------------------------------------------------------ counts and ends
@@ -525,8 +533,9 @@ class Judgement {
             if (by == bound.end() || by->second == nullptr) return std::nullopt;
             const Value value =
                 value_of(role(pattern.named.role), *by->second, pattern.named.field);
-            if (value.kind == Value::Kind::kUnsent) return std::nullopt;
             name = value.text;
+            // Of what is no name nobody can say who is meant.
+            if (!policy::can_be_a_name(name)) return std::nullopt;
         }
         std::vector<const Facet*> all;
         for (const Source& source : asked(pattern, bound)) {
@@ -1220,12 +1229,58 @@ class Judgement {
         return false;
     }
 
-    std::optional<Reason> reason_to_doubt(const Source& source, BrokerTime evidence,
-                                          Millis window) const {
+    /// The table of a role with `as_of` is as old as its last complete filling, by who says when
+    /// that began. `source` is what it proves then; a reason: it proves nothing.
+    std::optional<Reason> fill(Source& source) const {
+        for (const policy::Role& of : policy_.roles) {
+            if (of.as_of_field.empty()) continue;
+            for (const Source& own : sources(of.name)) {
+                if (own.id != source.id) continue;
+                for (const Source& teller : sources(of.as_of.role)) {
+                    if (const auto why = fill_by(teller, of, own, source)) return why;
+                }
+            }
+        }
+        return std::nullopt;
+    }
+    std::optional<Reason> fill_by(const Source& teller, const policy::Role& of, const Source& own,
+                                  Source& filled) const {
+        if (const auto why = reason_to_doubt(teller, BrokerTime{}, Millis{0})) return why;
+        if (leaps(teller)) return Reason::kClockSkew;
+        const policy::Field* field = policy::find_field(role(of.as_of.role), of.as_of.field);
+        std::size_t rows = 0;
+        for (const Facet& row : moment_.about(teller.id, of.as_of_at).facets) {
+            if (row.source != teller.id || !row.present()) continue;
+            ++rows;
+            const Value value = value_of(role(of.as_of.role), row, of.as_of.field);
+            const auto began = value.kind == Value::Kind::kText
+                                   ? moment_.timestamp(value.text, field)
+                                   : std::nullopt;
+            if (!began) return Reason::kStale;
+            const BrokerTime surely(began->time_since_epoch() - moment_.max_clock_skew);
+            if (surely > moment_.broker_now) return Reason::kStale;
+            if (own.complete_as_of <= row.changed + moment_.max_broker_skew) {
+                return Reason::kAwaitingProgress;
+            }
+            if (moment_.broker_now - surely > moment_.stale_after) return Reason::kStale;
+            if (surely >= filled.complete_as_of) continue;
+            filled.complete_as_of = surely;
+            filled.clock = SourceTime(surely.time_since_epoch());
+        }
+        return rows == 0 ? std::optional(Reason::kStale) : std::nullopt;
+    }
+    bool leaps(const Source& source) const {
+        const Millis ahead =
+            source.clock.time_since_epoch() - source.complete_as_of.time_since_epoch();
+        return ahead > moment_.max_clock_skew || ahead < -moment_.max_clock_skew;
+    }
+
+    std::optional<Reason> reason_to_doubt(Source source, BrokerTime evidence, Millis window) const {
         for (const auto& [written, time] : subject_.own_writes) {
             if (written == source.id && source.complete_as_of <= time) return Reason::kOwnWrite;
         }
         if (!source.known) return source.quarantined ? Reason::kQuarantine : Reason::kNotSynced;
+        if (const auto why = fill(source)) return why;
         const BrokerTime from = std::max(evidence, moment_.watched_since);
         if (source.complete_as_of <= from + moment_.max_broker_skew + window) {
             return Reason::kAwaitingProgress;
@@ -1283,12 +1338,10 @@ std::optional<Judged> Judgement::before_deadline(const policy::Deadline& past, c
     for (const Source& source : sources(past.from.role)) {
         if (source.id != object.source) continue;
         if (const auto why = reason_to_doubt(source, BrokerTime{}, Millis{0})) return abstain(*why);
-        const Millis ahead =
-            source.clock.time_since_epoch() - source.complete_as_of.time_since_epoch();
-        if (ahead > moment_.max_clock_skew || ahead < -moment_.max_clock_skew) {
-            return abstain(Reason::kClockSkew);
-        }
-        if (source.clock <= *begins + *lasts) {
+        if (leaps(source)) return abstain(Reason::kClockSkew);
+        Source as_filled = source;
+        static_cast<void>(fill(as_filled));  // there is no doubt of it
+        if (as_filled.clock <= *begins + *lasts) {
             waits_ = true;
             return Judged{};
         }

@@ -76,6 +76,20 @@ class Maker {
             add_key(role);
             policy_.roles.push_back(std::move(role));
         }
+        for (policy::Role& role : policy_.roles) {
+            if (!role.reference && dice_.chance(3)) mirror(role);
+        }
+    }
+
+    /// As of when it is, is said by a row that is looked up.
+    void mirror(policy::Role& role) {
+        for (const policy::Role& by : policy_.roles) {
+            if (!by.reference || by.kind != Kind::kRow || role.kind != Kind::kRow) continue;
+            if (policy::find_field(by, "f_time") == nullptr) continue;
+            role.as_of = {by.name, "f_time"};
+            role.as_of_field = by.name + ".f_time";
+            role.as_of_at = "n-1";
+        }
     }
 
     void add_fields(policy::Role& role) {

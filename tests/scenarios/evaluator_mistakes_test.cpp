@@ -715,6 +715,89 @@ rules:
     EXPECT_NE(std::find(read.begin(), read.end(), no_other), read.end());
 }
 
+const char* const kShared = R"(
+roles:
+  rows: {kind: row, key: name, live: {state: up}, fields: {state: [up, lost], name: text, node: text}}
+  nodes: {kind: object, key: name, reference: true, fields: {ready: {boolean: status.ready}}}
+  flags: {kind: row, key: name, reference: true, fields: {name: text, repairs: boolean}}
+rules:
+  lost:
+    finds: x
+    grace: 60s
+    create_window: 30s
+    when:
+      rows: {one: {state: up}}
+      nodes: {none: {ready: true}, named: rows.node}
+      flags: {one: {repairs: true}, named: jobs}
+    do: {update: rows, set: {state: lost}}
+)";
+
+TEST_F(Evaluator, WhatIsLookedUpIsLookedUpOnceMore) {
+    // A command could not be carried out: the node that a row names was looked for by the name of
+    // the row. And a flag that was given another name since still counted.
+    with_policy(kShared);
+    shows("rows", "t/1", {{"state", text("up")}, {"name", text("w")}, {"node", text("n1")}});
+    world_.references[{source("flags"), "jobs"}].facets = {
+        object("flags", "f/1", {{"name", text("jobs")}, {"repairs", text("t")}})};
+    const auto has = [&](const Predicate& wanted) {
+        const Looked looked(plan_, settings_, world_);
+        const core::Decision decision = looked.decide(0);
+        if (decision.kind != Verdict::Kind::kAct) return false;
+        const std::vector<Predicate> read = draft_of(looked.on(0), decision).read_set;
+        return std::find(read.begin(), read.end(), wanted) != read.end();
+    };
+    using Kind = Predicate::Kind;
+    EXPECT_TRUE(has({Kind::kNone, "nodes", {}, "name", "n1"}));
+    EXPECT_TRUE(has({Kind::kField, "flags", "f/1", "repairs", "t"}));
+    EXPECT_TRUE(has({Kind::kField, "flags", "f/1", "name", "jobs"}));
+    EXPECT_TRUE(has({Kind::kNoneBut, "flags", "f/1", "key", "jobs"}));
+    world_.references[{source("nodes"), "n1"}].facets = {
+        object("nodes", "u1", {{"name", text("n1")}, {"ready", text("false")}})};
+    EXPECT_TRUE(has({Kind::kExists, "nodes", "u1", "name", "n1"}));
+    EXPECT_TRUE(has({Kind::kField, "nodes", "u1", "in_scope", "true"}));
+    EXPECT_TRUE(has({Kind::kField, "nodes", "u1", "ready", "false"}));
+    EXPECT_FALSE(has({Kind::kNone, "nodes", {}, "name", "n1"}));
+}
+
+TEST_F(Evaluator, WhoNamesNobodyHasNotNamedOneThatIsGone) {
+    // A row that was on no node yet was written off: of the name that it did not have there was no
+    // node.
+    with_policy(kShared);
+    world_.references[{source("flags"), "jobs"}].facets = {
+        object("flags", "f/1", {{"name", text("jobs")}, {"repairs", text("t")}})};
+    const auto with_node = [&](const Said& node) {
+        world_.subject.facets = {
+            object("rows", "t/1", {{"state", text("up")}, {"name", text("w")}, {"node", node}})};
+        return says();
+    };
+    EXPECT_EQ(with_node(text("n1")), "act update t/1 at 0 about t/1");
+    const std::string long_name(253 - std::string("!nodes/").size(), 'n');
+    EXPECT_EQ(with_node(text(long_name)), "act update t/1 at 0 about t/1");
+    for (const Said& none : {kNull, kUnsent, text(""), text(" "), text("n1 "), text("zone/n1"),
+                             text("n1\n"), text(long_name + "n")}) {
+        EXPECT_EQ(with_node(none), "abstain incomplete") << none.text;
+    }
+}
+
+TEST_F(Evaluator, WhatIsLookedUpIsNoSubject) {
+    // A rule that tells of rows without a key told of each flag, too.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, live: {state: up}, fields: {state: [up, lost], name: text}}
+  flags: {kind: row, key: name, reference: true, fields: {name: text, repairs: boolean}}
+rules:
+  nameless: {finds: x, keyless: report, when: {rows: {one: {state: up}}, flags: {one: {repairs: true}, named: jobs}}, do: report}
+)");
+    world_.references[{source("flags"), "jobs"}].facets = {
+        object("flags", "f/1", {{"name", text("jobs")}, {"repairs", text("t")}})};
+    world_.subject.key = "!flags/jobs";
+    world_.subject.facets = world_.references[{source("flags"), "jobs"}].facets;
+    EXPECT_EQ(says(), "healthy");
+    world_.subject.key = "!rows/1";
+    world_.subject.facets = {object("rows", "t/1", {{"state", text("up")}, {"name", kNull}})};
+    EXPECT_EQ(says(), "waiting report_only t/1");
+}
+
 TEST_F(Evaluator, WhatOneOfSeveralRowsWantsGoneAnotherMayNeed) {
     // A pod was deleted since one of its jobs was done; the other one was running on it.
     with_policy(R"(

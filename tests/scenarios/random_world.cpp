@@ -44,6 +44,9 @@ const Texts& past_times() {
     return kTimes;
 }
 
+/// Of a filling: less the skew of the clocks it is not older than a source may be silent.
+std::string just_now() { return "2025-11-24 15:59:55+00"; }
+
 const Texts& odd_texts() {
     static const Texts kOdd{"",
                             " ",
@@ -481,11 +484,15 @@ void RandomWorlds::add_facet(Subject& subject, SourceId id, const std::string& o
                                                static_cast<std::int64_t>(dice_.below(4)) * 90'000);
     const std::int64_t ago = calm_ ? 200'000 : kEvidence[dice_.below(kEvidence.size())];
     facet.evidence = std::max(facet.first_seen, from_millis<BrokerTime>(kWorldNow - ago));
+    facet.changed = facet.evidence;
     if (calm_) facet.first_seen = std::min(facet.first_seen, facet.evidence);
     if (facet.present()) {
         Saying saying;
         const Saying& wished = wished_[role.name];
         for (const std::string& name : values_.fields(role)) saying[name] = say(role, name, wished);
+        if (role.reference && calm_ && saying.count("f_time") > 0 && !odd(4)) {
+            saying["f_time"] = {Said::Kind::kText, just_now()};
+        }
         if (odd(15))
             saying["hold"] = {dice_.chance(3) ? Said::Kind::kUnsent : Said::Kind::kText, "true"};
         facet.object = encoded(saying);

@@ -57,7 +57,8 @@ TEST_P(StrangersPolicy, IsCarriedOutAsItsStoriesTellOrSaysWhatIsMissing) {
     }
 }
 
-// Texts of our own, played the same way: what several sources of a role tell counts together.
+// Texts of our own, played the same way: what several sources of a role tell counts together, and
+// what many subjects share is looked up.
 INSTANTIATE_TEST_SUITE_P(OfClusters, StrangersPolicy,
                          ::testing::ValuesIn(in_order(TRUEUP_CLUSTERS, ".yaml")),
                          [](const auto& tested) { return tested.param.stem().string(); });

@@ -154,15 +154,10 @@ TEST(PolicyRoles, FormerKeysSayWhatIsWrittenInstead) {
 }
 
 TEST(PolicyRoles, WhatNoSourceOfThisReleaseHasIsRefused) {
-    const auto used = [](const std::string& use, const std::string& roles) {
-        return flaws(of("    " + use + "\n    roles: {" + roles + "}\n"));
-    };
-    const std::string rest = ", and this release has no source of such; use a policy without";
-    EXPECT_EQ(used("use: ec2-workers", "rows: table"),
-              "trueup.yaml:14: policies[0].use needs EC2 instances for its role instances" + rest);
-    EXPECT_NE(used("use: storage-instances", "rows: table")
-                  .find("needs objects that are looked up by name for its role nodes" + rest),
-              std::string::npos);
+    EXPECT_EQ(
+        flaws(of("    use: ec2-workers\n    roles: {rows: table}\n")),
+        "trueup.yaml:14: policies[0].use needs EC2 instances for its role instances, and this "
+        "release has no source of such; use a policy without");
 }
 
 TEST_F(PolicyFiles, WhatIsWrongWithTheFileIsSaidWithItsOwnLine) {
@@ -179,16 +174,65 @@ TEST_F(PolicyFiles, WhatIsWrongWithTheFileIsSaidWithItsOwnLine) {
               "it is longer than 256KiB");
 }
 
-// A mirror whose job had stopped counted as the present: its word `as_of` was read and forgotten.
-TEST_F(PolicyFiles, WhatIsFilledFromElsewhereIsRefused) {
-    std::string text = small();
-    const std::string fields = "fields: {state: text, ";
-    text.replace(text.find(fields), fields.size(),
-                 "as_of: {field: rows.filled, at: mirror}, " + fields + "filled: timestamp, ");
-    write("mine.yaml", text);
-    EXPECT_EQ(flaws_of(of(kMine)),
-              "trueup.yaml:14: policies[0].file needs tables that say as of when they are for its "
-              "role rows, and this release has no source of such; use a policy without");
+/// Rows that name the node which they are on, and a table that tells when they were filled in.
+constexpr const char* kShared = R"(
+policy: jobs
+language: 1
+roles:
+  rows:
+    kind: row
+    key: job
+    fields: {job: text, node: text, state: [up, lost]}
+    as_of: {field: fillings.began, at: workers}
+  nodes: {kind: object, key: name, reference: true, fields: {ready: {boolean: status.ready}}}
+  fillings: {kind: row, key: name, reference: true, fields: {name: text, began: timestamp}}
+rules:
+  duplicate_claim: {finds: two of a name, when: duplicates, do: report}
+  lost:
+    finds: row whose node is gone
+    when: {rows: {one: {state: up}}, nodes: {none: {ready: true}, named: rows.node}}
+    grace: 30s
+    create_window: 30s
+    do: {update: rows, set: {state: lost}}
+)";
+
+/// Its configuration; `nodes` is the place of their source.
+std::string sharing(const std::string& nodes) {
+    std::string text =
+        of("    file: mine.yaml\n"
+           "    roles: {rows: table, nodes: nodes, fillings: fillings}\n"
+           "    rules: {lost: {mode: enforce}, duplicate_claim: {mode: observe}}\n",
+           "{update_row: {source: table}}");
+    text.insert(text.find("policies:"),
+                "  fillings: {postgres: {conninfo_env: TRUEUP_DATABASE, table: public.fillings}}\n"
+                "  nodes: {kubernetes: {kubeconfig: kube.yaml, " +
+                    nodes + "}}\n");
+    return text;
+}
+
+TEST_F(PolicyFiles, SourcesPlayRolesThatAreLookedUpByName) {
+    write("mine.yaml", kShared);
+    const Result<Config> config = load(sharing("resource: v1/nodes"));
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    const std::vector<std::string> columns{"began", "name"};
+    EXPECT_EQ(config->source("fillings")->postgres()->columns, columns);
+    EXPECT_TRUE(config->source("nodes")->kubernetes()->resource.cluster_scoped);
+    const std::string said = describe(*config);
+    EXPECT_NE(said.find("role      nodes: source nodes, by name, for all subjects\n"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("role      rows: source table, by job, as of fillings.began of workers\n"),
+              std::string::npos)
+        << said;
+}
+
+// Whose settings are meant, nobody could say.
+TEST_F(PolicyFiles, WhatIsLookedUpByNameLiesInOneNamespace) {
+    write("mine.yaml", kShared);
+    EXPECT_EQ(flaws_of(sharing("resource: v1/configmaps, namespace: jobs")), "(sound)");
+    EXPECT_NE(flaws_of(sharing("resource: v1/configmaps, all_namespaces: true"))
+                  .find("lets lost act, but sources.nodes has all namespaces"),
+              std::string::npos);
 }
 
 TEST_F(PolicyFiles, AnotherTextIsAnotherConfiguration) {

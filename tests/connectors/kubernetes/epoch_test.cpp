@@ -714,6 +714,19 @@ TEST(KubernetesEpoch, WhatLacksTheLabelThatIsItsKeyIsNobodys_S31_S23) {
               (Lines{"remove !pods/uid-w1@53 uid-w1", "upsert g/a@53 uid-w1"}));
 }
 
+// An object that is looked up by its name stands under it; one without a key where no name is.
+TEST(KubernetesEpoch, WhatIsLookedUpStandsUnderItsName) {
+    connectors::KubernetesSettings settings = ConnectorFixture::by_label();
+    settings.subject_prefix = "!pods/";
+    ConnectorFixture fixture(settings);
+    Pod pod{"w1", 7};
+    pod.labels = R"("app":"w","id":"a")";
+    fixture.step();
+    fixture.cluster.answer(fixture.list().call, 200, page(50, {pod, {"w2", 8}}));
+    EXPECT_EQ(fixture.step(), (Lines{"begin@50", "upsert! !pods/a@7 uid-w1",
+                                     "upsert! !pods//uid-w2@8 uid-w2", "end@50"}));
+}
+
 TEST(KubernetesEpoch, ALabelMayStandForTheNameAndAMovedKeyRemovesTheOldFacet_S31) {
     ConnectorFixture fixture(ConnectorFixture::by_label());
     Pod pod{"w1", 7};

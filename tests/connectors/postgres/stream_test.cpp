@@ -298,6 +298,29 @@ TEST(PostgresStream, RowsWithoutAUsableNameAreReferences_G25) {
     EXPECT_EQ(feed.facts[4].subject_key, "!rows/5");
 }
 
+// A row that is looked up by its name stands under it; one without a usable one where no name is,
+// whatever its primary key is spelled like.
+TEST(PostgresStream, RowsThatAreLookedUpStandUnderTheirName) {
+    Settings settings = instances("pod_name");
+    settings.subject_prefix = "!rows/";
+    Feed feed(settings);
+    feed.begin();
+    const auto insert = [&](const char* pk, test_support::PgValue name) {
+        ASSERT_TRUE(feed.take(pg_insert(9, {pg_text(pk), pg_null(), std::move(name), pg_null()})));
+    };
+    insert("1", pg_text("jobs"));
+    insert("jobs", pg_null());
+    insert("3", pg_text(" jobs"));
+    insert("4", pg_text("a/jobs"));
+    insert("5", pg_text(std::string(253, 'x')));
+    ASSERT_EQ(feed.facts.size(), 5U);
+    EXPECT_EQ(feed.facts[0].subject_key, "!rows/jobs");
+    EXPECT_EQ(feed.facts[1].subject_key, "!rows//jobs");
+    EXPECT_EQ(feed.facts[2].subject_key, "!rows//3");
+    EXPECT_EQ(feed.facts[3].subject_key, "!rows//4");
+    EXPECT_EQ(feed.facts[4].subject_key, "!rows//5");
+}
+
 // Symptom: a live row with such a name was a subject of its own: the pod that it meant had no row,
 // and was deleted.
 TEST(PostgresStream, ANameThatNoPodCanHaveIsAReference_G25) {
