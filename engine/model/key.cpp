@@ -72,6 +72,8 @@ std::string key_text(const Key& key) {
     return {};
 }
 
+bool is_name(const Key& key) { return key.op == Key::Op::kField && key.text == "name"; }
+
 bool is_label(std::string_view field) {
     std::string_view prefix;
     std::string_view rest;
