@@ -321,6 +321,7 @@ class Judge {
         for (const std::string& rule : rules(acting)) {
             const config::Writes writes = writes_to(source, rule);
             if (writes.deletes) judge_verb(source, asked, acting, rule, "delete");
+            if (!writes.creates.empty()) judge_verb(source, asked, acting, rule, "create");
             for (const std::string& sub : writes.patches) {
                 judge_verb(source, asked, acting, rule, sub.empty() ? "patch" : "patch/" + sub);
             }

@@ -34,7 +34,8 @@ std::optional<std::vector<std::string>> verbs_missing(connectors::HttpCluster& w
         request.body = std::move(body);
         writer.send(call, request);
     };
-    return connectors::missing_verbs(writer, post, resource, {"delete", "patch", "patch/status"});
+    return connectors::missing_verbs(writer, post, resource,
+                                     {"create", "delete", "patch", "patch/status"});
 }
 
 Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source,

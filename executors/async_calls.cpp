@@ -63,6 +63,14 @@ ports::CallId AsyncCalls::patch(Owner owner, ports::Cluster& cluster,
     return call;
 }
 
+ports::CallId AsyncCalls::create(Owner owner, ports::Cluster& cluster,
+                                 const ports::CreateObject& request, SteadyTime now) {
+    const ports::CallId call =
+        open(owner, Asked{&cluster, true, object_of(request.resource, request.name)}, now);
+    cluster.create(call, request);
+    return call;
+}
+
 ports::CallId AsyncCalls::read_rows(Owner owner, ports::Database& database,
                                     const ports::ReadRows& request, SteadyTime now) {
     const ports::CallId call = open(owner, database, now);

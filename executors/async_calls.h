@@ -51,6 +51,8 @@ class AsyncCalls {
                         SteadyTime now);
     ports::CallId patch(Owner owner, ports::Cluster& cluster, const ports::PatchObject& request,
                         SteadyTime now);
+    ports::CallId create(Owner owner, ports::Cluster& cluster, const ports::CreateObject& request,
+                         SteadyTime now);
     ports::CallId read_rows(Owner owner, ports::Database& database, const ports::ReadRows& request,
                             SteadyTime now);
     ports::CallId update_row(Owner owner, ports::Database& database,

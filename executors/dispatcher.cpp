@@ -66,6 +66,7 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
         case Action::Kind::kDeleteObject:
         case Action::Kind::kUpdateObject:
         case Action::Kind::kUpdateStatus:
+        case Action::Kind::kCreateObject:
             known = context.sources.pods.count(source) != 0;
             break;
         case Action::Kind::kUpdateRow:
@@ -74,7 +75,6 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
             break;
         case Action::Kind::kVerifyGone:
         case Action::Kind::kCreatePod:
-        case Action::Kind::kCreateObject:
         case Action::Kind::kRetractRecord:
         case Action::Kind::kUnspecified:
             return "this executor does not know the action " +

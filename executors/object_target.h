@@ -34,6 +34,7 @@ class ObjectTarget : public WriteTarget {
     bool not_found(const Answer& answer) const;
     /// Where it is. It was read, so that the source says where.
     ports::GetObject place() const;
+    bool is_pod() const;
 
     /// kNext: the answer to `read` is the object of the target's uid, put into `pod`. `paths`: what
     /// is read of it beside.
@@ -43,7 +44,6 @@ class ObjectTarget : public WriteTarget {
     StepResult may_write(const Pod& pod) const;
 
   private:
-    bool is_pod() const;
     StepResult vetoes(const Pod& pod) const;
 
     const TargetAccess access_;

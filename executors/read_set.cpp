@@ -55,8 +55,8 @@ ReadSet::ReadSet(const Command& command, const Sources& sources, AsyncCalls& cal
 bool ReadSet::on_target(const Predicate& predicate) const {
     const Target& target = command_.draft.target;
     if (predicate.source != target.source) return false;
-    // Of what is inserted that there is none: the row may be our own already.
-    if (command_.draft.action.kind == Action::Kind::kInsertRow) {
+    // Of what is made that there is none: it may be our own already.
+    if (makes(command_.draft.action.kind)) {
         return predicate.kind == Kind::kNone;
     }
     return !is_by_name(predicate) && predicate.object_id == target.object_id;

@@ -1,6 +1,7 @@
 #include "sandbox/cluster_port.h"
 
 #include "engine/base/check.h"
+#include "engine/world/kube.h"
 
 #include <algorithm>
 
@@ -240,13 +241,61 @@ void ClusterPort::patch(CallId call, const ports::PatchObject& request) {
     answer_write(call, effect, pod, refusal, lose_reply);
 }
 
+/// A pod has a name, labels and annotations here; of the rest of its template nothing is kept.
+/// nullopt: the server would not take it.
+std::optional<Pod> ClusterPort::made_of(const ports::CreateObject& request) {
+    world::Json json;
+    const world::Node body = json.read(request.body);
+    const world::KubeView seen(body);
+    const bool fits = seen.kind() == "Pod" && seen.name() == request.name &&
+                      seen.name_space() == request.resource.name_space;
+    if (!fits || !world::at(body, "spec")) return std::nullopt;
+    Pod pod;
+    pod.name_space = request.resource.name_space;
+    pod.name = request.name;
+    pod.phase = "Pending";
+    seen.each_label(
+        [&](std::string_view key, std::string_view value) { pod.labels.emplace(key, value); });
+    seen.each_annotation(
+        [&](std::string_view key, std::string_view value) { pod.annotations.emplace(key, value); });
+    return pod;
+}
+
+void ClusterPort::create(CallId call, const ports::CreateObject& request) {
+    const Act act(*realm_);
+    now_ = act.now();
+    open_[call] = false;
+    bool lose_reply = false;
+    if (fails(call, Op::kDelete, lose_reply) || !served(call, request.resource)) return;
+    Effect effect;
+    effect.kind = Effect::Kind::kCreate;
+    effect.wall_ms = act.wall_ms();
+    effect.name = request.name;
+    StatusObject refusal;
+    std::optional<Pod> next = made_of(request);
+    PodPtr pod;
+    if (!next) {
+        effect.why = "422";
+        refusal = status_of(422);
+    } else if (realm_->api.find({next->name_space, next->name})) {
+        effect.why = "409 name";
+        refusal = already_exists(request.name);
+    } else {
+        next->created_ms = act.wall_ms();
+        pod = realm_->api.create(*std::move(next));
+        effect.accepted = true;
+        effect.uid = pod->uid;
+    }
+    answer_write(call, effect, pod, refusal, lose_reply);
+}
+
 void ClusterPort::answer_write(CallId call, const Effect& effect, const PodPtr& pod,
                                const StatusObject& refusal, bool lose_reply) {
     realm_->add_effect(effect);
     if (lose_reply) {
         fail(call, "operation timed out");
     } else if (effect.accepted) {
-        answer(call, 200, pod_json(*pod, true));
+        answer(call, effect.kind == Effect::Kind::kCreate ? 201 : 200, pod_json(*pod, true));
     } else {
         answer(call, refusal);
     }

@@ -22,6 +22,7 @@ class ClusterPort final : public ports::Cluster {
     void get(ports::CallId call, const ports::GetObject& request) override;
     void erase(ports::CallId call, const ports::DeleteObject& request) override;
     void patch(ports::CallId call, const ports::PatchObject& request) override;
+    void create(ports::CallId call, const ports::CreateObject& request) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
     void wake() override { realm_->wake(woken_); }
@@ -68,6 +69,7 @@ class ClusterPort final : public ports::Cluster {
     template <typename Request>
     Effect attempt(const Request& asked, const Act& act, StatusObject& refusal, PodPtr& pod)
         TRUEUP_REQUIRES(realm_->mutex);
+    static std::optional<Pod> made_of(const ports::CreateObject& request);
     static std::optional<Pod> patched(Pod pod, const ports::PatchObject& request);
     void answer_write(ports::CallId call, const Effect& effect, const PodPtr& pod,
                       const StatusObject& refusal, bool lose_reply) TRUEUP_REQUIRES(realm_->mutex);

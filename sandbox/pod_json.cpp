@@ -146,6 +146,11 @@ StatusObject not_found(std::string_view name) {
     return {404, "NotFound", "pods \"" + std::string(name) + "\" not found", std::string(name)};
 }
 
+StatusObject already_exists(std::string_view name) {
+    return {409, "AlreadyExists", "pods \"" + std::string(name) + "\" already exists",
+            std::string(name)};
+}
+
 StatusObject conflict(std::string_view name, std::string_view field, std::string_view wanted,
                       std::string_view actual) {
     std::string message = "Operation cannot be fulfilled on pods \"" + std::string(name) +

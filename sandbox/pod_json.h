@@ -35,6 +35,7 @@ std::string status_json(const StatusObject& status);
 StatusObject status_of(int http_status);
 
 StatusObject not_found(std::string_view name);
+StatusObject already_exists(std::string_view name);
 StatusObject conflict(std::string_view name, std::string_view field, std::string_view wanted,
                       std::string_view actual);
 

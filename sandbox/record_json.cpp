@@ -76,6 +76,7 @@ void put_columns(JsonWriter& json, std::string_view name,
 const char* name_of(Effect::Kind kind) {
     if (kind == Effect::Kind::kDelete) return "delete";
     if (kind == Effect::Kind::kInsert) return "insert";
+    if (kind == Effect::Kind::kCreate) return "create";
     return kind == Effect::Kind::kPatch ? "patch" : "update";
 }
 
@@ -169,8 +170,8 @@ std::vector<ports::ColumnValue> columns(element from, const char* name) {
 Effect take_effect(element from) {
     Effect effect;
     effect.kind = Effect::Kind::kUpdate;
-    for (const Effect::Kind kind :
-         {Effect::Kind::kDelete, Effect::Kind::kPatch, Effect::Kind::kInsert}) {
+    for (const Effect::Kind kind : {Effect::Kind::kDelete, Effect::Kind::kPatch,
+                                    Effect::Kind::kInsert, Effect::Kind::kCreate}) {
         if (text(from, "kind") == name_of(kind)) effect.kind = kind;
     }
     effect.accepted = boolean(from, "accepted");

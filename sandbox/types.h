@@ -33,7 +33,7 @@ struct Pod {
 
 /// A write that came through a port and reached the server, accepted or refused.
 struct Effect {
-    enum class Kind : std::uint8_t { kDelete, kUpdate, kPatch, kInsert };
+    enum class Kind : std::uint8_t { kDelete, kUpdate, kPatch, kInsert, kCreate };
     Kind kind = Kind::kDelete;
     bool accepted = false;
     std::string why;  ///< of a refusal: "404", "409 uid", "409 resourceVersion", "xmin" …
@@ -43,6 +43,7 @@ struct Effect {
     std::string uid;
     std::string resource_version;
     std::optional<std::uint32_t> grace_seconds;
+    // Of a POST its name and, once it is accepted, the new uid.
     // An UPDATE: its key, its preconditions and what it set; a PATCH, too, by path. An INSERT: the
     // key that the row got, its name, and what was set.
     std::string pk;

@@ -53,14 +53,16 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     const bool deletes = effect.kind == Kind::kDelete;
     const bool of_row = effect.kind == Kind::kUpdate;
     const bool inserts = effect.kind == Kind::kInsert;
+    const bool creates = effect.kind == Kind::kCreate;
     const bool of_pod = !of_row && !inserts;
-    const auto found = sent_.find(inserts  ? sent_key(effect.name, {})
-                                  : of_row ? sent_key(effect.pk, effect.xmin)
+    const auto found = sent_.find(inserts || creates ? sent_key(effect.name, {})
+                                  : of_row           ? sent_key(effect.pk, effect.xmin)
                                            : sent_key(effect.uid, effect.resource_version));
-    const std::string what = inserts  ? "insertion of a row for " + effect.name
-                             : of_row ? "update of row " + effect.pk
-                                      : std::string(deletes ? "deletion" : "patch") + " of " +
-                                            effect.name + " (" + effect.uid + ")";
+    const std::string what = inserts   ? "insertion of a row for " + effect.name
+                             : of_row  ? "update of row " + effect.pk
+                             : creates ? "creation of " + effect.name
+                                       : std::string(deletes ? "deletion" : "patch") + " of " +
+                                             effect.name + " (" + effect.uid + ")";
     if (found == sent_.end()) return violate("harm", what + " that no executor sent");
     const Sent& sent = found->second;
     if (sent.command.id.none()) return violate("harm", what + ": no command named it");

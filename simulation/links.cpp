@@ -162,6 +162,14 @@ void ClusterLink::patch(CallId call, const ports::PatchObject& request) {
          [=](ports::Cluster& server) { server.patch(call, request); });
 }
 
+void ClusterLink::create(CallId call, const ports::CreateObject& request) {
+    if (wire_->mind && life_.alive()) {
+        wire_->mind->witness.write_sent(request.name, {}, wire_->mind->known);
+    }
+    send(wire_, network_, life_, connect(call),
+         [=](ports::Cluster& server) { server.create(call, request); });
+}
+
 void ClusterLink::cancel(CallId call) { end_call(wire_, network_, life_, call); }
 
 void ClusterLink::poll(Millis /*max_wait*/, std::vector<ClusterEvent>& out) {

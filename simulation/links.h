@@ -58,6 +58,7 @@ class ClusterLink final : public ports::Cluster {
     void get(ports::CallId call, const ports::GetObject& request) override;
     void erase(ports::CallId call, const ports::DeleteObject& request) override;
     void patch(ports::CallId call, const ports::PatchObject& request) override;
+    void create(ports::CallId call, const ports::CreateObject& request) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
 

@@ -93,8 +93,9 @@ std::string told(const sandbox::RowChange& change) {
 std::string told(const sandbox::Effect& effect) {
     using Kind = sandbox::Effect::Kind;
     const std::string pod = " of " + effect.name + " " + effect.uid;
-    std::string text = effect.kind == Kind::kDelete  ? "DELETE" + pod
-                       : effect.kind == Kind::kPatch ? "PATCH" + pod
+    std::string text = effect.kind == Kind::kDelete   ? "DELETE" + pod
+                       : effect.kind == Kind::kPatch  ? "PATCH" + pod
+                       : effect.kind == Kind::kCreate ? "POST" + pod
                        : effect.kind == Kind::kInsert
                            ? "INSERT of row " + effect.pk + " for " + effect.name
                            : "UPDATE of row " + effect.pk;

@@ -209,8 +209,20 @@ class Mutator {
                 change(step.sets[k].value, set, "is null",
                        [](std::optional<policy::Text>& value) { value.reset(); });
             }
+            if (step.object) mutate(*step.object, at + ".object");
             leave_out(step.grace_period, at + ".grace_period");
             leave_out_each(step.reads, at + ".reads");
+        }
+    }
+
+    void mutate(policy::Template& object, const std::string& place) {
+        for (std::size_t i = 0; i < object.parts.size(); ++i) {
+            const std::string& key = object.parts[i].key;
+            const std::string at =
+                place + (key.empty() ? "[" + std::to_string(i) + "]" : "." + key);
+            change(object.parts, at, "is left out",
+                   [i](std::vector<policy::Template>& all) { erase(all, i); });
+            mutate(object.parts[i], at);
         }
     }
 

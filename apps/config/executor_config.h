@@ -12,7 +12,8 @@ namespace trueup::config {
 
 /// Executors of one kind, as one section says it.
 struct ExecutorConfig {
-    /// `delete_pod`, `update_row`, `insert_row`, `delete_object` or `update_object`
+    /// `delete_pod`, `update_row`, `insert_row`, `delete_object`, `update_object` or
+    /// `create_object`
     std::string kind;
     /// What they act on; no source is in two sections of a kind, nor written as two accounts.
     std::vector<std::string> sources;
@@ -23,7 +24,7 @@ struct ExecutorConfig {
 
 /// Do they act on several sources, whatever their resource, in one section?
 inline bool takes_list(std::string_view kind) {
-    return kind == "delete_object" || kind == "update_object";
+    return kind == "delete_object" || kind == "update_object" || kind == "create_object";
 }
 
 inline bool writes_rows(std::string_view kind) {

@@ -130,9 +130,9 @@ std::vector<std::string> read_acts_on(Section& executor, const std::string& kind
     for (const std::string& source : sources) {
         const SourceConfig* named = config.source(source);
         const bool pods = named != nullptr && named->topic() == Topic::kChangesPods;
-        const bool patched = pods && kind == "update_object";
+        const bool any = pods && kind != "delete_object";
         check_source_name(executor, "sources", source, config,
-                          patched ? Topic::kChangesPods : Topic::kChangesResources);
+                          any ? Topic::kChangesPods : Topic::kChangesResources);
     }
     return sources;
 }
@@ -159,8 +159,8 @@ void check_twice(Section& executor, const ExecutorConfig& made, const Config& co
 }  // namespace
 
 void read_executors(Section executors, const std::string& folder, Config& config) {
-    for (const char* kind :
-         {"delete_pod", "update_row", "insert_row", "delete_object", "update_object"}) {
+    for (const char* kind : {"delete_pod", "update_row", "insert_row", "delete_object",
+                             "update_object", "create_object"}) {
         for (Section& executor : executors.one_or_more(kind)) {
             ExecutorConfig made;
             made.kind = kind;

@@ -71,8 +71,7 @@ void PolicyChecks::check_bound(const policy::Case& found) {
         for (const policy::Piece& piece : of) wants(piece.field.role, "do");
     };
     for (const policy::Step& step : found.steps) {
-        text(step.name);
-        for (const policy::Assigned& set : step.sets) text(set.value.value_or(policy::Text{}));
+        policy::each_text(step, text);
         for (const policy::FieldRef& read : step.reads) wants(read.role, "do");
         if (step.verb == Verb::kUpdate) wants(step.role, "update");
     }
@@ -116,8 +115,8 @@ void PolicyChecks::check_steps(const policy::Case& found) {
                             i + 1, policy::name_of(step.verb)));
         }
         if (step.verb == Verb::kReport || step.role.empty()) continue;
-        if (const std::string wrong = policy::insert_flaw(policy_, found, step); !wrong.empty()) {
-            refuse(fmt::format("it inserts {}: {}", step.role, wrong));
+        if (const std::string wrong = policy::making_flaw(policy_, found, step); !wrong.empty()) {
+            refuse(fmt::format("it {}s {}: {}", policy::name_of(step.verb), step.role, wrong));
         }
         const policy::Role& target = role(step.role);
         if (target.reference && step.verb != Verb::kInsert) {
@@ -137,8 +136,7 @@ void PolicyChecks::check_steps(const policy::Case& found) {
         }
         const bool seen = std::any_of(found.when.begin(), found.when.end(),
                                       [&](const auto& each) { return each.role == step.role; });
-        const bool by_name = target.key.op == policy::Key::Op::kField && target.key.text == "name";
-        if (!seen && takes && !by_name) {
+        if (!seen && takes && !policy::is_name(target.key)) {
             ask("unseen_step",
                 fmt::format(
                     "it would {} {} that `when` does not read, by their key {}; name {} in `when`",

@@ -56,9 +56,10 @@ struct Writes {
     std::vector<std::string> columns;
     std::vector<std::string> inserts = {};  ///< columns of a row that it makes
     bool deletes = false;
+    std::vector<const policy::Template*> creates = {};  ///< objects that it makes
     std::vector<std::string> patches = {};  ///< objects: by these subresources; empty: itself
 };
-/// By role, in the order of the steps.
+/// By role, in the order of the steps; points into the policy.
 std::vector<Writes> writes_of(const policy::Policy& policy, std::string_view rule);
 
 /// The label that is the key of the objects which that source has for the policy; empty: their name

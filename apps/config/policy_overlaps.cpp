@@ -23,8 +23,7 @@ bool alike(const policy::Step& one, const policy::Step& other) {
 
 /// A step that reads, or reports, is none that another one could cross.
 bool changes(const policy::Step& step) {
-    return policy::takes_away(step.verb) || step.verb == Verb::kUpdate ||
-           step.verb == Verb::kInsert;
+    return policy::takes_away(step.verb) || step.verb == Verb::kUpdate || policy::makes(step);
 }
 
 /// Does it write a field otherwise that the other one writes, or take away what that one keeps?

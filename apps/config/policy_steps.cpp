@@ -54,7 +54,8 @@ class StepReader {
     const VerbUse* verb_of(const Tree& tree, const std::string& path);
     void read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
                           const std::string& path);
-    bool read_create_option(const Tree& tree, policy::Step& step, const std::string& path);
+    bool read_create_option(const Tree& tree, policy::Step& step, const policy::Role& role,
+                            const std::string& path);
     void read_grace_period(const Tree& tree, policy::Step& step, const std::string& path);
     void check_literal(const Tree& tree, const std::string& path, const policy::Field& field,
                        const std::string& value);
@@ -67,6 +68,7 @@ class StepReader {
     void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
                    const std::string& path);
     policy::Template read_template(const Tree& tree, const std::string& path);
+    void check_object(const Tree& tree, const policy::Role& role, const std::string& path);
 
     PolicyTerms& terms_;
 };
@@ -160,7 +162,7 @@ void StepReader::read_step_option(const Tree& tree, policy::Step& step, const po
         read_propagation(tree, step, where);
     } else if (tree.key == "set" && sets) {
         read_sets(tree, step, role, where);
-    } else if (step.verb == Verb::kCreate && read_create_option(tree, step, where)) {
+    } else if (step.verb == Verb::kCreate && read_create_option(tree, step, role, where)) {
         return;
     } else if (tree.key == "subresource" && step.verb == Verb::kUpdate && kubernetes) {
         step.subresource = terms_.word(tree, where);
@@ -175,13 +177,15 @@ void StepReader::read_step_option(const Tree& tree, policy::Step& step, const po
 }
 
 /// False: `create` has no such option.
-bool StepReader::read_create_option(const Tree& tree, policy::Step& step, const std::string& path) {
+bool StepReader::read_create_option(const Tree& tree, policy::Step& step, const policy::Role& role,
+                                    const std::string& path) {
     if (tree.key == "name") {
         step.name = terms_.text(tree, path);
     } else if (tree.key == "from") {
         step.from = terms_.word(tree, path);
     } else if (tree.key == "object") {
         step.object = read_template(tree, path);
+        if (terms_.is_map(tree, path)) check_object(tree, role, path);
     } else if (tree.key == "reads") {
         for (const std::string& name : terms_.words(tree, path)) {
             if (const auto field = terms_.reference(name, tree.line, path)) {
@@ -251,6 +255,10 @@ void StepReader::check_step(const Tree& tree, const policy::Step& step, const st
                     fmt::format("{} needs what to create; write from: BUILDER or object: "
                                 "{{…}}, one of them",
                                 path));
+    }
+    if (step.object && !step.sets.empty()) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} has set, which is for a builder; write it in object", path));
     }
     if (step.from.empty() && step.name.empty()) {
         terms_.flaw(tree.line, fmt::format("{} needs a name; write name: \"{{subject}}\"", path));
@@ -375,6 +383,63 @@ void StepReader::read_sets(const Tree& tree, policy::Step& step, const policy::R
         [](const policy::Assigned& a, const policy::Assigned& b) { return a.field < b.field; });
 }
 
+/// As JSON writes a number or a boolean.
+bool is_bare(std::string_view text) {
+    if (text == "true" || text == "false") return true;
+    if (text.starts_with('-')) text.remove_prefix(1);
+    const auto digits = [](std::string_view part) {
+        return !part.empty() &&
+               std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    };
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const std::string_view whole = text.substr(0, point);
+    const bool exact = digits(whole) && (whole.size() == 1 || whole.front() != '0');
+    return exact && (point == text.size() || digits(text.substr(point + 1)));
+}
+
+std::size_t size_of(const Tree& tree) {
+    std::size_t size = tree.key.size() + tree.text.size() + 4;
+    for (const Tree& each : tree.children) size += size_of(each);
+    return size;
+}
+
+/// What a template cannot say: who the object is comes from the step and from the source.
+void StepReader::check_object(const Tree& tree, const policy::Role& role, const std::string& path) {
+    constexpr std::size_t kMost = std::size_t{32} * 1024;
+    const auto refuse = [&](const Tree* in, const std::string& at, const char* key,
+                            const char* why) {
+        const Tree* said = in == nullptr ? nullptr : in->child(key);
+        if (said == nullptr) return;
+        terms_.flaw(said->line, fmt::format("{}.{} is {}; leave it out", at, key, why));
+    };
+    refuse(&tree, path, "apiVersion", "what the source says");
+    refuse(&tree, path, "status", "what the server and its controllers write");
+    const Tree* metadata = tree.child("metadata");
+    const std::string below = path + ".metadata";
+    refuse(metadata, below, "name", "what the step's own name says");
+    refuse(metadata, below, "generateName", "no name that anybody would know again");
+    refuse(metadata, below, "namespace", "what the source says");
+    for (const char* key : {"uid", "resourceVersion", "creationTimestamp"}) {
+        refuse(metadata, below, key, "what the server writes");
+    }
+    const Tree* kind = tree.child("kind");
+    const bool pod = role.kind == Kind::kPod;
+    if (pod && kind != nullptr && kind->text != "Pod") {
+        terms_.flaw(kind->line, fmt::format("{}.kind is '{}', and {} are pods; leave it out", path,
+                                            kind->text, role.name));
+    }
+    if (!pod && (kind == nullptr || kind->text.empty())) {
+        terms_.flaw(tree.line, fmt::format("{} needs the kind; write kind: KIND, as the manifests "
+                                           "of {} have it",
+                                           path, role.name));
+    }
+    if (size_of(tree) > kMost) {
+        terms_.flaw(tree.line, fmt::format("{} has more than 32 KiB; put what is long into an "
+                                           "object that it names",
+                                           path));
+    }
+}
+
 policy::Template StepReader::read_template(const Tree& tree, const std::string& path) {
     policy::Template made;
     made.key = tree.key;
@@ -384,7 +449,18 @@ policy::Template StepReader::read_template(const Tree& tree, const std::string& 
             break;
         case Tree::Kind::kText:
             made.kind = policy::Template::Kind::kText;
+            if (tree.plain && is_bare(tree.text)) {
+                made.kind = policy::Template::Kind::kBare;
+                made.text = {{policy::Piece::Kind::kLiteral, tree.text, {}}};
+                break;
+            }
             made.text = terms_.text(tree, path);
+            if (mentions_now(made.text)) {
+                terms_.flaw(tree.line,
+                            fmt::format("{}: {{now}} is for what is set; a new object has a time "
+                                        "of its own, metadata.creationTimestamp",
+                                        path));
+            }
             break;
         case Tree::Kind::kList:
             made.kind = policy::Template::Kind::kList;

@@ -162,6 +162,7 @@ class Table {
     std::string of(const policy::Template& object) const {
         using Kind = policy::Template::Kind;
         if (object.kind == Kind::kNull) return "null";
+        if (object.kind == Kind::kBare) return of(object.text);
         if (object.kind == Kind::kText) return "'" + of(object.text) + "'";
         const bool map = object.kind == Kind::kMap;
         std::vector<std::string> parts;

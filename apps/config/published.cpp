@@ -2,6 +2,7 @@
 // publish for it.
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
+#include "engine/ports/selector.h"
 #include "policies/shipped.h"
 
 #include <fmt/format.h>
@@ -217,6 +218,59 @@ void check_secrets(Section& section, const SourceConfig& source, const policy::R
     }
 }
 
+const policy::Template* part_of(const policy::Template* map, std::string_view key) {
+    if (map == nullptr) return nullptr;
+    const auto found = std::find_if(map->parts.begin(), map->parts.end(),
+                                    [&](const policy::Template& part) { return part.key == key; });
+    return found == map->parts.end() ? nullptr : &*found;
+}
+
+/// The labels that the selector asks for and the object would not have, for all that can be told
+/// now.
+std::vector<std::string> labels_missing(const KubernetesSource& objects,
+                                        const policy::Template& object) {
+    const policy::Template* labels = part_of(part_of(&object, "metadata"), "labels");
+    const auto literal = [&](std::string_view key) -> std::optional<std::string_view> {
+        const policy::Template* label = part_of(labels, key);
+        if (label == nullptr) return std::nullopt;
+        return label->text.empty() ? std::string_view() : label->text.front().literal;
+    };
+    const auto selector = ports::Selector::parse(objects.selector);
+    std::vector<std::string> missing =
+        selector ? selector->unmet(literal) : std::vector<std::string>();
+    // What is filled in nobody knows yet; an executor asks once more.
+    std::erase_if(missing, [&](const std::string& key) {
+        const policy::Template* label = part_of(labels, key);
+        return label != nullptr &&
+               std::any_of(label->text.begin(), label->text.end(), [](const policy::Piece& piece) {
+                   return piece.kind != policy::Piece::Kind::kLiteral;
+               });
+    });
+    return missing;
+}
+
+/// What commands may create: no secret, as of what they write, and nothing that nobody would see.
+void check_created(Section& section, const SourceConfig& source, const Writes& writes,
+                   const std::string& rule, const PolicyConfig& policy) {
+    const KubernetesSource& objects = *source.kubernetes();
+    if (objects.resource.plural == "secrets" && !writes.creates.empty()) {
+        section.problem(named_by(policy),
+                        fmt::format("creates secrets in {}, and what it is made of would stand in "
+                                    "commands; have them made by who knows them",
+                                    rule));
+    }
+    for (const policy::Template* object : writes.creates) {
+        for (const std::string& key : labels_missing(objects, *object)) {
+            section.problem(
+                named_by(policy),
+                fmt::format("creates {} in {} without the label {} by which source {} selects its "
+                            "objects ({}), so that nobody would see it; write it under "
+                            "object.metadata.labels",
+                            writes.role, rule, key, source.name, objects.selector));
+        }
+    }
+}
+
 /// What commands may write into an object: no secret, which would stand in them for everybody, and
 /// not what says which objects are meant.
 void check_written(Section& section, const SourceConfig& source, const policy::Role& role,
@@ -227,6 +281,7 @@ void check_written(Section& section, const SourceConfig& source, const policy::R
         if (settings.mode == Mode::kOff) continue;
         for (const Writes& writes : writes_of(*policy.text, rule)) {
             if (writes.role != role.name) continue;
+            check_created(section, source, writes, rule, policy);
             for (const std::string& at : writes.columns) {
                 policy::Field placed;
                 placed.name = placed.path = at;

@@ -29,12 +29,14 @@ bool by_absence(const RuleSettings& usual) { return usual.create_window > Millis
 namespace {
 
 /// The executors that carry such a step out; empty: this release has none.
-std::string_view executor_for(policy::Verb verb, policy::Kind kind) {
+std::string_view executor_for(const policy::Step& step, policy::Kind kind) {
+    const policy::Verb verb = step.verb;
     if (verb == policy::Verb::kDelete && kind == policy::Kind::kPod) return "delete_pod";
     if (verb == policy::Verb::kDelete && kind == policy::Kind::kObject) return "delete_object";
     if (verb == policy::Verb::kUpdate && kind == policy::Kind::kRow) return "update_row";
     if (verb == policy::Verb::kInsert && kind == policy::Kind::kRow) return "insert_row";
     if (verb == policy::Verb::kUpdate && policy::in_kubernetes(kind)) return "update_object";
+    if (verb == policy::Verb::kCreate && step.object) return "create_object";
     return {};
 }
 
@@ -59,7 +61,7 @@ Writes& writes_to(const std::string& role, RuleKind& kind) {
 void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& kind) {
     const policy::Role* role = policy::find_role(policy, step.role);
     if (step.verb == policy::Verb::kReport || role == nullptr) return;
-    const std::string_view executor = executor_for(step.verb, role->kind);
+    const std::string_view executor = executor_for(step, role->kind);
     if (executor.empty()) {
         if (kind.beyond.empty())
             kind.beyond = fmt::format("{} {}", policy::name_of(step.verb), step.role);
@@ -78,6 +80,7 @@ void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& 
     if (step.verb == policy::Verb::kUpdate && policy::in_kubernetes(role->kind)) {
         add_once(writes.patches, step.subresource);
     }
+    if (step.object) writes.creates.push_back(&*step.object);
     if (step.verb != policy::Verb::kDelete) return;
     writes.deletes = true;
     kind.deletes_pods = kind.deletes_pods || role->kind == policy::Kind::kPod;
@@ -137,10 +140,13 @@ void check_executors(Section& rule, const RuleKind& kind, Mode mode, const Confi
     for (const auto& [executor, role] : kind.executors) {
         // None: an optional role, or one whose source is wrong, which was noted.
         const std::vector<std::string>& sources = policy.sources_of(role);
-        if (executor == "insert_row" && sources.size() > 1) {
-            rule.problem("mode", fmt::format("is {}, and {} has several sources: nobody says into "
-                                             "which table it inserts; name one source",
-                                             name_of(mode), role));
+        const bool inserts = executor == "insert_row";
+        if ((inserts || executor == "create_object") && sources.size() > 1) {
+            rule.problem("mode",
+                         fmt::format("is {}, and {} has several sources: nobody says {}; "
+                                     "name one source",
+                                     name_of(mode), role,
+                                     inserts ? "into which table it inserts" : "where it creates"));
         }
         for (const std::string& source : sources) {
             if (config.executor(source, executor) != nullptr) continue;

@@ -39,6 +39,7 @@ class Copier {
         if (node.IsScalar()) {
             tree.kind = Tree::Kind::kText;
             tree.text = node.Scalar();
+            tree.plain = node.Tag() == "?";
         } else if (node.IsSequence()) {
             tree.kind = Tree::Kind::kList;
             for (const YAML::Node& item : node) {

@@ -18,6 +18,7 @@ struct Tree {
     int line = 1;                ///< from 1; of the key where the value has one
     std::string key;             ///< its own key in the map around it; empty elsewhere
     std::string text;            ///< only of kText
+    bool plain = false;          ///< it stands there without quotes
     std::vector<Tree> children;  ///< of kList and kMap, in the order of the file
 
     /// The first of that key; nullptr: there is none.

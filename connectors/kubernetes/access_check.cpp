@@ -3,6 +3,7 @@
 #include "connectors/kubernetes/decode.h"
 #include "connectors/kubernetes/paths.h"
 #include "connectors/kubernetes/unary_call.h"
+#include "engine/base/json_string.h"
 
 #include <simdjson.h>
 

@@ -4,6 +4,7 @@
 #include "connectors/kubernetes/cluster_access.h"
 #include "connectors/kubernetes/paths.h"
 #include "connectors/kubernetes/yaml.h"
+#include "engine/base/json_string.h"
 
 #include <simdjson.h>
 

@@ -1,5 +1,7 @@
 #include "connectors/kubernetes/paths.h"
 
+#include "engine/base/json_string.h"
+
 #include <cstddef>
 #include <map>
 #include <vector>
@@ -60,24 +62,6 @@ std::string url_encode(std::string_view text) {
     return encoded;
 }
 
-std::string json_string(std::string_view text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            quoted += '\\';
-            quoted += c;
-        } else if (byte < 0x20) {
-            quoted += "\\u00";
-            quoted += kHex[byte >> 4U];
-            quoted += kHex[byte & 15U];
-        } else {
-            quoted += c;
-        }
-    }
-    return quoted + '"';
-}
-
 std::string collection_path(const ports::Resource& resource) {
     std::string path = resource.api_path;
     if (!resource.name_space.empty()) path += "/namespaces/" + url_encode(resource.name_space);
@@ -116,6 +100,14 @@ std::string delete_body(const ports::DeleteObject& request) {
     }
     return body + R"("preconditions":{"uid":)" + json_string(request.uid) +
            R"(,"resourceVersion":)" + json_string(request.resource_version) + "}}";
+}
+
+std::string create_path(const ports::CreateObject& request) {
+    std::string path = collection_path(request.resource);
+    add(path, "fieldManager", "trueup");
+    // Else a field that the schema does not have is dropped without a word.
+    add(path, "fieldValidation", "Strict");
+    return path;
 }
 
 std::string patch_path(const ports::PatchObject& request) {

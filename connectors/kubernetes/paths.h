@@ -10,8 +10,6 @@ namespace trueup::connectors {
 
 /// Every byte but letters, digits and `-._~` as %XX.
 std::string url_encode(std::string_view text);
-/// With its quotes; bytes beyond ASCII stay as they are.
-std::string json_string(std::string_view text);
 
 std::string collection_path(const ports::Resource& resource);
 std::string object_path(const ports::Resource& resource, std::string_view name);
@@ -19,6 +17,7 @@ std::string list_path(const ports::ListPage& request);
 std::string watch_path(const ports::WatchFrom& request);
 /// The DeleteOptions; both preconditions are always in it.
 std::string delete_body(const ports::DeleteObject& request);
+std::string create_path(const ports::CreateObject& request);
 std::string patch_path(const ports::PatchObject& request);
 /// The merge patch; both preconditions are always in it.
 std::string patch_body(const ports::PatchObject& request);

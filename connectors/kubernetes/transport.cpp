@@ -331,6 +331,11 @@ void HttpCluster::patch(CallId call, const ports::PatchObject& request) {
                   false, Steady::now() + request.send_within});
 }
 
+void HttpCluster::create(CallId call, const ports::CreateObject& request) {
+    wire_->begin({call, HttpRequest{"POST", create_path(request), "application/json", request.body},
+                  false, Steady::now() + request.send_within});
+}
+
 void HttpCluster::send(CallId call, const HttpRequest& request) { wire_->begin({call, request}); }
 
 void HttpCluster::cancel(CallId call) {

@@ -1,6 +1,7 @@
 #include "engine/core/draft.h"
 
 #include "engine/base/check.h"
+#include "engine/base/json_string.h"
 #include "engine/core/drafting.h"
 
 #include <algorithm>
@@ -74,6 +75,11 @@ void Draft::remove(const std::string& source) {
 
 /// What nobody names yet is known by the object that it is made for.
 void Draft::create(const std::string& source) {
+    if (step_.whole) {
+        draft_.action.kind = Action::Kind::kCreateObject;
+        draft_.target = {source, subject_name(), subject_name(), {}};
+        return;
+    }
     const bool pod = role_of(step_.role).kind == policy::Kind::kPod;
     draft_.action.kind = pod ? Action::Kind::kCreatePod : Action::Kind::kCreateObject;
     const auto name = text_of(on_.plan, on_.settings, step_.name, on_.subject, decision_.bound);
@@ -91,6 +97,7 @@ bool harmless(const Decision& decision) {
     const PlanStep& step = decision.matched->steps[decision.step];
     switch (step.verb) {
         case Verb::kCreate:
+            return !step.whole;
         case Verb::kVerify:
             return true;
         case Verb::kUpdate:
@@ -108,6 +115,19 @@ bool harmless(const Decision& decision) {
     });
 }
 
+namespace {
+
+/// nullopt: it is neither a number nor a boolean where one is to be.
+std::optional<std::string> put_in(const PlanPiece& piece, std::string_view value) {
+    if (piece.spelling == PlanPiece::Spelling::kQuoted) return json_escaped(value);
+    const bool bare = piece.spelling == PlanPiece::Spelling::kBare;
+    if (!bare || value == "true" || value == "false") return std::string(value);
+    const std::optional<std::int64_t> number = number_in(value);
+    return number ? std::optional(std::to_string(*number)) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> text_of(const Plan& plan, const Settings& settings, const PlanText& text,
                                    const Subject& subject, const Bound& bound) {
     std::string made;
@@ -117,7 +137,7 @@ std::optional<std::string> text_of(const Plan& plan, const Settings& settings, c
                 made += piece.literal;
                 break;
             case policy::Piece::Kind::kSubject:
-                made += subject.name();
+                made += put_in(piece, subject.name()).value_or("");
                 break;
             case policy::Piece::Kind::kNow:
                 made += kNow;
@@ -129,7 +149,9 @@ std::optional<std::string> text_of(const Plan& plan, const Settings& settings, c
                 const PlanValue value =
                     value_of(plan.roles[piece.field.role], piece.field.field, seen);
                 if (value.kind != PlanValue::Kind::kText) return std::nullopt;
-                made += value.text;
+                const std::optional<std::string> in = put_in(piece, value.text);
+                if (!in) return std::nullopt;
+                made += *in;
                 break;
             }
         }

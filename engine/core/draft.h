@@ -8,7 +8,8 @@
 //   R2  of the target the same, last: its own precondition makes that atomic
 //   R3  of a `none` without an object: there is none of that key, nor of a field that may be the
 //       whole key by itself
-//   R4  before something is taken away, set in an object, or inserted: no other row has come under
+//   R4  before something is taken away, set in an object, inserted or created: no other row has
+//   come under
 //       the key of a row that is bound, and those that were there beside it still say the same;
 //       before anything at all: the same of the other sources of the role of what is bound
 //   R5  of each reference that was looked up: it is still there under its name, no other row is,
@@ -35,8 +36,8 @@ namespace trueup::core {
 /// Of kAct. Equal arguments give equal drafts.
 CommandDraft draft_of(const Judgement& on, const Decision& decision);
 
-/// Takes it nothing away? Something is created or looked at, or only what was null is filled in. An
-/// inserted row counts as taken: it stands where its owner would put his.
+/// Takes it nothing away? Something is looked at, or only what was null is filled in. What is
+/// inserted, or created by a template, counts as taken: it stands where its owner would put his.
 bool harmless(const Decision& decision);
 
 /// The text; nullopt: a value of it is not known. `bound` by role.

@@ -14,6 +14,9 @@ namespace {
 
 using policy::Verb;
 
+/// Of what is put into an object that is to be created, in bytes.
+constexpr std::size_t kMostPlaced = std::size_t{16} * 1024;
+
 /// Whatever else it waits for, it is judged again when the other one is due. A wait has room for
 /// one source: a deadline by the clock of another one comes to its turn with the next judgement.
 void bring_forward(Wait& wait, const Wait& other) {
@@ -260,7 +263,31 @@ bool Evaluation::told(const PlanCase& found, const Found& bound) const {
     return std::all_of(found.texts.begin(), found.texts.end(),
                        [&](const FieldAt& field) { return fine(field, false); }) &&
            std::all_of(found.reads.begin(), found.reads.end(),
-                       [&](const FieldAt& field) { return fine(field, true); });
+                       [&](const FieldAt& field) { return fine(field, true); }) &&
+           std::all_of(found.steps.begin(), found.steps.end(),
+                       [&](const PlanStep& step) { return fits(step, bound); });
+}
+
+/// Whatever rows say, a command stays small enough for the log, and JSON.
+bool Evaluation::fits(const PlanStep& step, const Found& bound) const {
+    std::size_t placed = 0;
+    if (!step.whole) return true;
+    for (const PlanAssigned& set : step.sets) {
+        for (const PlanPiece& piece : *set.value) {
+            if (piece.field.role == kNoRole) continue;
+            const PlanRole& of = role(piece.field.role);
+            const std::string_view text =
+                value_of(of, piece.field.field, *bound[piece.field.role]).text;
+            placed += text.size();
+            const bool bare = piece.spelling == PlanPiece::Spelling::kBare;
+            const bool odd = bare && unreadable(of.fields[piece.field.field], text);
+            if (!odd && placed <= kMostPlaced) continue;
+            note(piece.field, odd ? "a number or a boolean" : "at most 16 KiB for an object", bound,
+                 Truth::unknown(Reason::kUnreadable));
+            return false;
+        }
+    }
+    return true;
 }
 
 /// What the last step writes, unless one before takes it away; else what `when` names first.

@@ -71,6 +71,7 @@ class Evaluation {
     Decision report(const Facet& about) const;
     Decision answer(const PlanCase& found, Decision decision) const;
     bool told(const PlanCase& found, const Found& bound) const;
+    bool fits(const PlanStep& step, const Found& bound) const;
     const Seen* object_of(const PlanCase& found, const Found& bound) const;
 
     // deadline.cpp: whether it is passed

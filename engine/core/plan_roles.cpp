@@ -65,10 +65,7 @@ void PlanCompiler::want(const policy::Case& found) {
         if (const auto* field = std::get_if<policy::FieldRef>(&found.past->length)) want(*field);
     }
     for (const policy::Step& step : found.steps) {
-        want(step.name);
-        for (const policy::Assigned& set : step.sets) {
-            if (set.value) want(*set.value);
-        }
+        policy::each_text(step, [this](const policy::Text& text) { want(text); });
         for (const policy::FieldRef& field : step.reads) want(field);
     }
     compared_ = true;

@@ -37,9 +37,12 @@ struct PlanPattern {
 };
 
 struct PlanPiece {
+    /// How a value is put in: as it is, between the quotes of JSON, or as its number or boolean.
+    enum class Spelling : std::uint8_t { kPlain, kQuoted, kBare };
     policy::Piece::Kind kind = policy::Piece::Kind::kLiteral;
     std::string literal;
     FieldAt field;
+    Spelling spelling = Spelling::kPlain;
     bool operator==(const PlanPiece&) const = default;
 };
 using PlanText = std::vector<PlanPiece>;
@@ -49,7 +52,7 @@ struct PlanAssigned {
     std::optional<PlanText> value;  ///< nullopt: null
     bool boolean = false;           ///< of a row: written as PostgreSQL says it
     std::string place;              ///< of an object: the path at which it stands
-    bool bare = false;              ///< of an object: a number or a boolean
+    bool bare = false;              ///< of an object: a number or a boolean; of a new one JSON
     /// The time of issue: every command writes another one.
     bool now() const {
         return value && value->size() == 1 && value->front().kind == policy::Piece::Kind::kNow;
@@ -63,6 +66,7 @@ struct PlanStep {
     PlanText name;
     std::vector<PlanAssigned> sets;
     bool of_status = false;  ///< by the subresource
+    bool whole = false;      ///< of kCreate: `sets` are all that the object says, as JSON
     std::optional<std::uint32_t> grace_period;
     /// Does it set fields of an object of Kubernetes?
     bool patches() const {
@@ -70,7 +74,7 @@ struct PlanStep {
     }
     /// Does it do to one thing, or for it, what another one, a row, may not want?
     bool weighs() const {
-        return policy::takes_away(verb) || patches() || verb == policy::Verb::kInsert;
+        return policy::takes_away(verb) || patches() || verb == policy::Verb::kInsert || whole;
     }
     bool operator==(const PlanStep&) const = default;
 };

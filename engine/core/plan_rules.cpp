@@ -104,9 +104,10 @@ void PlanCompiler::add(const RuleSettings& settings) {
         if (made.cases.back().ends()) end_by(made, made.cases.back());
         for (const policy::Step& step : each.steps) {
             if (made.unable.empty()) made.unable = unable(step);
-            const std::string wrong = policy::insert_flaw(policy_, each, step);
+            const std::string wrong = policy::making_flaw(policy_, each, step);
             if (made.unable.empty() && !wrong.empty()) {
-                made.unable = "it cannot insert " + step.role + ": " + wrong;
+                made.unable = "it cannot " + std::string(policy::name_of(step.verb)) + ' ' +
+                              step.role + ": " + wrong;
             }
         }
     }

@@ -1,4 +1,5 @@
 // The steps of a plan's rules: what is to be done, and whether anything in this build can do it.
+#include "engine/base/json_string.h"
 #include "engine/core/bytes.h"
 #include "engine/core/plan_compiler.h"
 #include "engine/model/place.h"
@@ -11,6 +12,12 @@ namespace trueup::core {
 namespace {
 
 using policy::Verb;
+
+void put(std::string_view json, PlanText& into) {
+    const bool follows = !into.empty() && into.back().kind == policy::Piece::Kind::kLiteral;
+    if (!follows) into.emplace_back();
+    into.back().literal += json;
+}
 
 }  // namespace
 
@@ -35,7 +42,12 @@ std::string PlanCompiler::unable(const policy::Step& step) const {
             }
             break;
         case Verb::kCreate:
-            able = kubernetes && !step.object;
+            able = kubernetes;
+            // An executor looks by the name whether there is one already.
+            if (able && step.object && !policy::is_name(policy_.roles[role].key)) {
+                return "nothing in this build can create " + step.role +
+                       ", whose key is not their name";
+            }
             break;
         case Verb::kUpdate:
             able = kind == policy::Kind::kRow || kubernetes;
@@ -137,6 +149,51 @@ PlanText PlanCompiler::planned(const policy::Text& text) {
     return made;
 }
 
+/// What an object is made of, as JSON in which what is filled in stands where it is to be.
+void PlanCompiler::put(const policy::Template& part, PlanText& json) {
+    using Kind = policy::Template::Kind;
+    const bool map = part.kind == Kind::kMap;
+    if (part.kind == Kind::kNull) return core::put("null", json);
+    if (part.kind == Kind::kText) return put(part.text, json);
+    if (part.kind == Kind::kBare) {
+        return core::put(part.text.empty() ? "null" : part.text.front().literal, json);
+    }
+    core::put(map ? "{" : "[", json);
+    for (const policy::Template& each : part.parts) {
+        if (&each != part.parts.data()) core::put(",", json);
+        if (map) core::put(json_string(each.key) + ':', json);
+        put(each, json);
+    }
+    core::put(map ? "}" : "]", json);
+}
+
+/// One reference and nothing else keeps its field's type.
+void PlanCompiler::put(const policy::Text& text, PlanText& json) {
+    using Kind = policy::Piece::Kind;
+    using Type = policy::Field::Type;
+    PlanText pieces = planned(text);
+    if (pieces.size() == 1 && pieces.front().field.role != kNoRole) {
+        PlanPiece& one = pieces.front();
+        const Type type = plan_.roles[one.field.role].fields[one.field.field].type;
+        if (type == Type::kNumber || type == Type::kBoolean) {
+            one.spelling = PlanPiece::Spelling::kBare;
+            json.push_back(std::move(one));
+            return;
+        }
+    }
+    core::put("\"", json);
+    for (PlanPiece& piece : pieces) {
+        if (piece.kind == Kind::kNow) flaw("{now} in an object");
+        if (piece.kind == Kind::kLiteral) {
+            core::put(json_escaped(piece.literal), json);
+            continue;
+        }
+        piece.spelling = PlanPiece::Spelling::kQuoted;
+        json.push_back(std::move(piece));
+    }
+    core::put("\"", json);
+}
+
 /// What is written of one field, and how its source spells it.
 PlanAssigned PlanCompiler::planned(const policy::Role* role, const policy::Assigned& set) {
     using Type = policy::Field::Type;
@@ -167,6 +224,16 @@ PlanStep PlanCompiler::planned(const policy::Step& text) {
     step.of_status = text.subresource == "status";
     const policy::Role* role = policy::find_role(policy_, text.role);
     for (const policy::Assigned& set : text.sets) step.sets.push_back(planned(role, set));
+    step.whole = text.verb == Verb::kCreate && text.object;
+    if (step.whole) {
+        step.sets.clear();
+        for (const policy::Template& part : text.object->parts) {
+            PlanAssigned& set = step.sets.emplace_back();
+            set.field = part.key;
+            set.bare = true;
+            put(part, set.value.emplace());
+        }
+    }
     const auto now = [](const PlanAssigned& set) { return set.now(); };
     // Such a step would have nothing by which it is told that it was done.
     if (step.verb == Verb::kUpdate && !step.sets.empty() &&

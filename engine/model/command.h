@@ -38,7 +38,7 @@ struct Predicate {
 /// The object that a command touches, exactly: an identity, never only a name.
 struct Target {
     std::string source;
-    std::string object_id;  ///< pod uid; `<schema.table>/<pk>`; of a row that is inserted its key
+    std::string object_id;  ///< pod uid; `<schema.table>/<pk>`; of what is to be made its key
     std::string name;
     std::string name_space;
     bool operator==(const Target&) const = default;
@@ -46,12 +46,15 @@ struct Target {
 
 /// One column that a command sets, or one place in an object of Kubernetes.
 struct Assignment {
-    std::string column;  ///< of an object: the path (field_path.h), whatever a policy calls it
+    /// Of an object: the path (field_path.h), whatever a policy calls it; of one that is created a
+    /// field at the top, as `spec`.
+    std::string column;
     std::optional<std::string> value;
     /// `value` is the time at which the command is issued, and kNow until it is. A row that has any
     /// value there needs no other.
     bool now = false;
-    /// Of an object: `value` is a number or a boolean, and written without quotes.
+    /// Of an object: `value` is a number or a boolean, and written without quotes; of one that is
+    /// created it is JSON.
     bool bare = false;
     bool operator==(const Assignment&) const = default;
 };
@@ -66,7 +69,7 @@ struct Action {
         kUpdateRow = 2,      ///< sets
         kVerifyGone = 3,     ///< asks the world for the target itself: done means that it is gone
         kCreatePod = 4,      ///< the target's name; what it is made from is in the read set
-        kCreateObject = 5,   ///< sets: the fields of a custom resource
+        kCreateObject = 5,   ///< sets, of an object that there is none of, as JSON
         kDeleteObject = 6,   ///< a custom resource, by its uid
         kRetractRecord = 7,  ///< a record that Trueup made, never what it stands for
         kUpdateObject = 9,   ///< sets, of a pod or another object
@@ -178,6 +181,11 @@ constexpr std::string_view name_of(Action::Kind kind) {
 constexpr bool updates(Action::Kind kind) {
     return kind == Action::Kind::kUpdateRow || kind == Action::Kind::kUpdateObject ||
            kind == Action::Kind::kUpdateStatus;
+}
+
+/// Does it make what must not be there yet?
+constexpr bool makes(Action::Kind kind) {
+    return kind == Action::Kind::kInsertRow || kind == Action::Kind::kCreateObject;
 }
 
 /// The other way round; kUnspecified: nothing is called that.

@@ -80,6 +80,8 @@ bool can_be_a_name(std::string_view text) {
            std::none_of(text.begin(), text.end(), no_part);
 }
 
+bool is_name(const Key& key) { return key.op == Key::Op::kField && key.text == "name"; }
+
 bool is_label(std::string_view field) {
     std::string_view prefix;
     std::string_view rest;

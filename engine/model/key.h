@@ -45,6 +45,9 @@ bool can_be_a_name(std::string_view text);
 /// Is the field a label, an annotation or a tag, which an object need not have?
 bool is_label(std::string_view field);
 
+/// An object's name, and nothing else, is its key.
+bool is_name(const Key& key);
+
 /// The fields that it reads, ascending, each once.
 std::vector<std::string> fields_of(const Key& key);
 

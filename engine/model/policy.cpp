@@ -39,6 +39,11 @@ bool any_step(const std::vector<Step>& steps, Which&& which) {
                        [&](const Step& step) { return which(step.verb); });
 }
 
+/// Is that of the step the subject's own name, and nothing else?
+bool is_subject(const Text& text) {
+    return text.size() == 1 && text.front().kind == Piece::Kind::kSubject;
+}
+
 }  // namespace
 
 bool Rule::acknowledges(std::string_view code) const {
@@ -49,8 +54,8 @@ bool Case::takes_away() const {
     return any_step(steps, [](Verb verb) { return policy::takes_away(verb); });
 }
 bool Case::writes() const {
-    return any_step(steps,
-                    [](Verb verb) { return verb == Verb::kUpdate || verb == Verb::kInsert; });
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const Step& step) { return step.verb == Verb::kUpdate || makes(step); });
 }
 bool Case::acts() const {
     return any_step(steps, [](Verb verb) { return verb != Verb::kReport; });
@@ -61,32 +66,44 @@ bool Case::rests_on_none() const {
     });
 }
 
-std::string insert_flaw(const Policy& policy, const Case& found, const Step& step) {
-    const Role* role = find_role(policy, step.role);
-    if (step.verb != Verb::kInsert || role == nullptr) return {};
-    if (role->reference) {
-        return role->name + " is a reference, which is looked up by another name than the " +
-               "subject's; make it a role of its own";
+namespace {
+
+/// Why nobody would know again what the step makes; empty: it is known.
+std::string unknown_again(const Role& role, const Step& step) {
+    if (step.verb == Verb::kCreate) {
+        if (!is_name(role.key) || is_subject(step.name)) return {};
+        return "nobody would know the new object again; write name: \"{subject}\"";
     }
-    const std::string column = own_column(role->key);
+    const std::string column = own_column(role.key);
     if (column.empty()) {
-        return "the key of " + role->name + " is " + key_text(role->key) +
+        return "the key of " + role.name + " is " + key_text(role.key) +
                ", and a row is only inserted where one column is the key, or the first of a "
                "coalesce";
     }
     const bool named = std::any_of(step.sets.begin(), step.sets.end(), [&](const Assigned& set) {
-        return set.field == column && set.value && set.value->size() == 1 &&
-               set.value->front().kind == Piece::Kind::kSubject;
+        return set.field == column && set.value && is_subject(*set.value);
     });
-    if (!named) {
-        return "nobody would know the new row again; write set: {" + column + ": \"{subject}\"}";
+    if (named) return {};
+    return "nobody would know the new row again; write set: {" + column + ": \"{subject}\"}";
+}
+
+}  // namespace
+
+std::string making_flaw(const Policy& policy, const Case& found, const Step& step) {
+    const Role* role = find_role(policy, step.role);
+    if (!makes(step) || role == nullptr) return {};
+    if (role->reference) {
+        return role->name + " is a reference, which is looked up by another name than the " +
+               "subject's; make it a role of its own";
     }
+    if (std::string unknown = unknown_again(*role, step); !unknown.empty()) return unknown;
     const bool free = std::any_of(found.when.begin(), found.when.end(), [&](const Pattern& each) {
         return each.role == role->name && each.quantifier == Quantifier::kNone &&
                each.condition.always();
     });
     if (free) return {};
-    return "there may be a row of that key already, whatever it says; write " + role->name +
+    const std::string one = step.verb == Verb::kInsert ? "a row" : "an object";
+    return "there may be " + one + " of that key already, whatever it says; write " + role->name +
            ": none in `when`";
 }
 

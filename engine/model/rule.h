@@ -38,7 +38,7 @@ struct Case {
     bool operator==(const Case&) const = default;
 
     bool takes_away() const;
-    bool writes() const;         ///< updates or inserts something
+    bool writes() const;         ///< updates, inserts or creates something
     bool acts() const;           ///< does more than to report
     bool rests_on_none() const;  ///< that something is not there
 };
@@ -75,9 +75,9 @@ struct Policy {
 };
 
 const Role* find_role(const Policy& policy, std::string_view name);
-/// Of a step of that case: why nothing could be inserted by it without a doubt, as a sentence that
-/// says what to write instead; empty: it can, or it inserts nothing.
-std::string insert_flaw(const Policy& policy, const Case& found, const Step& step);
+/// Of a step of that case: why nothing could be inserted or created by it without a doubt, as a
+/// sentence that says what to write instead; empty: it can, or it makes nothing.
+std::string making_flaw(const Policy& policy, const Case& found, const Step& step);
 const Field* find_field(const Role& role, std::string_view name);
 
 }  // namespace trueup::policy

@@ -36,10 +36,10 @@ struct Assigned {
 
 /// An object as its author wrote it down, with texts at its leaves.
 struct Template {
-    enum class Kind : std::uint8_t { kText = 1, kList = 2, kMap = 3, kNull = 4 };
+    enum class Kind : std::uint8_t { kText = 1, kList = 2, kMap = 3, kNull = 4, kBare = 5 };
     Kind kind = Kind::kMap;
     std::string key;  ///< in the map around it
-    Text text;
+    Text text;        ///< of kBare a number or a boolean, as JSON writes it
     std::vector<Template> parts;
     bool operator==(const Template&) const = default;
 };
@@ -57,5 +57,25 @@ struct Step {
     std::vector<FieldRef> reads;                ///< what it is made from, beside its texts
     bool operator==(const Step&) const = default;
 };
+
+template <typename Visit>
+void each_text(const Template& object, const Visit& visit) {
+    visit(object.text);
+    for (const Template& part : object.parts) each_text(part, visit);
+}
+/// Does it make what was not there, by what stands in the policy?
+inline bool makes(const Step& step) {
+    return step.verb == Verb::kInsert || (step.verb == Verb::kCreate && step.object);
+}
+
+/// Calls `visit(text)` for each of the texts that it is made of.
+template <typename Visit>
+void each_text(const Step& step, const Visit& visit) {
+    visit(step.name);
+    for (const Assigned& set : step.sets) {
+        if (set.value) visit(*set.value);
+    }
+    if (step.object) each_text(*step.object, visit);
+}
 
 }  // namespace trueup::policy

@@ -72,6 +72,15 @@ struct PatchObject {
     Millis send_within{2'000};  ///< as of a DELETE
 };
 
+/// POST of a new object. A server has one of a name at most: that there is none is its
+/// precondition.
+struct CreateObject {
+    Resource resource;
+    std::string name;           ///< as `body` says it, too
+    std::string body;           ///< the whole object, JSON
+    Millis send_within{2'000};  ///< as of a DELETE
+};
+
 struct ClusterEvent {
     enum class Kind : std::uint8_t {
         kHead,    ///< status line came: `status`, `retry_after_ms` (0: none said)
@@ -96,6 +105,7 @@ class Cluster {
     virtual void get(CallId call, const GetObject& request) = 0;
     virtual void erase(CallId call, const DeleteObject& request) = 0;
     virtual void patch(CallId call, const PatchObject& request) = 0;
+    virtual void create(CallId call, const CreateObject& request) = 0;
 
     /// Ends a call; no event of it follows. Unknown ids are ignored.
     virtual void cancel(CallId call) = 0;

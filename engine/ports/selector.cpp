@@ -103,6 +103,14 @@ bool Selector::matches(const LabelOf& label_of) const {
                        [&](const Requirement& one) { return holds(one, label_of(one.key)); });
 }
 
+std::vector<std::string> Selector::unmet(const LabelOf& label_of) const {
+    std::vector<std::string> keys;
+    for (const Requirement& requirement : requirements_) {
+        if (!holds(requirement, label_of(requirement.key))) keys.push_back(requirement.key);
+    }
+    return keys;
+}
+
 bool Selector::matches(const Labels& labels) const {
     return matches([&labels](std::string_view key) -> std::optional<std::string_view> {
         const auto found = labels.find(key);

@@ -23,6 +23,8 @@ class Selector {
     /// nullopt: there is no such label.
     using LabelOf = std::function<std::optional<std::string_view>(std::string_view key)>;
     bool matches(const LabelOf& label_of) const;
+    /// The labels because of which it does not match.
+    std::vector<std::string> unmet(const LabelOf& label_of) const;
     /// It selects everything.
     bool empty() const { return requirements_.empty(); }
 

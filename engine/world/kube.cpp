@@ -1,5 +1,6 @@
 #include "engine/world/kube.h"
 
+#include "engine/base/json_string.h"
 #include "engine/world/hold.h"
 #include "engine/world/kube_status.h"
 
@@ -12,7 +13,38 @@ namespace {
 constexpr std::size_t kMaxMessage = 500;
 constexpr std::int64_t kMaxWait = 3600;
 
+/// The members of an object, each behind a comma, but for those that are said otherwise.
+template <typename Said>
+std::string members(const simdjson::dom::object& object, Said&& said) {
+    std::string text;
+    for (const auto& [key, value] : object) {
+        if (said(key)) continue;
+        text += ',' + json_string(key) + ':' + simdjson::minify(value);
+    }
+    return text;
+}
+
 }  // namespace
+
+std::optional<std::string> metadata_of_new(std::string_view written, std::string_view name,
+                                           std::string_view name_space, std::string_view made_by) {
+    Json json;
+    const Node read = json.read(written.empty() ? "{}" : written);
+    simdjson::dom::object metadata;
+    if (!read || read->get(metadata) != simdjson::SUCCESS) return std::nullopt;
+    std::string text = "{\"name\":" + json_string(name);
+    if (!name_space.empty()) text += ",\"namespace\":" + json_string(name_space);
+    text += ",\"annotations\":{" + json_string(kMadeBy) + ':' + json_string(made_by);
+    if (const auto marks = value<simdjson::dom::object>(read, "annotations")) {
+        text += members(*marks, [](std::string_view key) { return key == kMadeBy; });
+    }
+    return text + '}' +
+           members(metadata,
+                   [](std::string_view key) {
+                       return key == "name" || key == "namespace" || key == "annotations";
+                   }) +
+           '}';
+}
 
 bool KubeView::has_labels() const {
     const auto labels = value<simdjson::dom::object>(metadata_, "labels");

@@ -6,9 +6,18 @@
 #include "engine/world/json.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace trueup::world {
+
+/// By which an object that a command made is known again: an annotation with the command's id.
+inline constexpr std::string_view kMadeBy = "trueup.io/command";
+
+/// The `metadata` of a new object, JSON, from what somebody wrote of it (empty: nothing) and from
+/// who it is. An empty namespace: it lies in none. nullopt: what was written is no JSON object.
+std::optional<std::string> metadata_of_new(std::string_view written, std::string_view name,
+                                           std::string_view name_space, std::string_view made_by);
 
 /// One object; a view into parsed JSON. What it does not say is empty.
 class KubeView {
@@ -34,12 +43,12 @@ class KubeView {
     /// Calls `visit(key, value)` for each label.
     template <typename Visitor>
     void each_label(Visitor&& visit) const {
-        simdjson::dom::object labels;
-        if (!labels_ || labels_->get(labels) != simdjson::SUCCESS) return;
-        for (const auto& [key, value] : labels) {
-            std::string_view said;
-            if (value.get(said) == simdjson::SUCCESS) visit(std::string_view(key), said);
-        }
+        each_text(labels_, visit);
+    }
+    /// Likewise for each annotation.
+    template <typename Visitor>
+    void each_annotation(Visitor&& visit) const {
+        each_text(annotations_, visit);
     }
     bool has_labels() const;
     bool selected_by(const ports::Selector& selector) const;
@@ -55,6 +64,16 @@ class KubeView {
     bool held(std::string_view veto_label) const;
 
   private:
+    template <typename Visitor>
+    static void each_text(const Node& of, Visitor&& visit) {
+        simdjson::dom::object texts;
+        if (!of || of->get(texts) != simdjson::SUCCESS) return;
+        for (const auto& [key, value] : texts) {
+            std::string_view said;
+            if (value.get(said) == simdjson::SUCCESS) visit(std::string_view(key), said);
+        }
+    }
+
     Node object_;
     Node metadata_;
     Node labels_;

@@ -100,8 +100,10 @@ executors:
 
 class RbacOf : public ::testing::Test {
   protected:
-    std::string of(std::string config, const std::string& writer) {
-        std::ofstream(dir / "boxes.yaml") << kPolicy;
+    static std::string with_rule(const std::string& rule) { return kPolicy + rule; }
+    std::string of(std::string config, const std::string& writer,
+                   const std::string& policy = kPolicy) {
+        std::ofstream(dir / "boxes.yaml") << policy;
         config.replace(config.find("WRITER"), 6, writer);
         return rights(config::parse_config(config, dir / "trueup.yaml"));
     }
@@ -115,6 +117,17 @@ TEST_F(RbacOf, APatchOfAStatusIsARightOfItsOwn) {
     EXPECT_TRUE(has(text, "resources: [boxes/status], verbs: [patch]}")) << text;
     EXPECT_FALSE(has(text, "delete")) << text;
     EXPECT_TRUE(has(text, "namespace: \"on\"}")) << "not a boolean: " << text;
+}
+
+TEST_F(RbacOf, ToCreateIsARightOfItsOwn) {
+    const std::string makes = with_rule(
+        "  missing:\n    finds: no box\n    when: {rows: one, boxes: none}\n"
+        "    do: {create: boxes, name: '{subject}', object: {kind: Box}}\n");
+    std::string config = kConfig;
+    config.replace(config.find("update_object"), 13, "create_object");
+    const std::string text = of(config, "", makes);
+    EXPECT_TRUE(has(text, "resources: [boxes], verbs: [create]}")) << text;
+    EXPECT_FALSE(has(text, "patch")) << text;
 }
 
 TEST_F(RbacOf, WhatAnotherAccountWritesIsItsOwn) {

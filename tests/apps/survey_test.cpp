@@ -218,6 +218,31 @@ TEST(Survey, WhatKeepsARowFromBeingInsertedIsSaidBeforehand) {
     EXPECT_EQ(observing.warnings.back(), "source rows: " + index + " before the rule acts");
 }
 
+TEST(Survey, ARightToCreateIsMissedWhereARuleCreates) {
+    config::Config config = configured();
+    auto file = config::parse_policy(
+        "policy: wanted\nlanguage: 1\nroles:\n  pods: {kind: pod, key: name}\n"
+        "  rows: {kind: row, key: pod_name, fields: {pod_name: text}}\n"
+        "rules:\n  missing:\n    finds: row without a pod\n    when: {rows: one, pods: none}\n"
+        "    do: {create: pods, name: '{subject}', object: {spec: {}}}\n",
+        "wanted.yaml");
+    ASSERT_TRUE(file.ok()) << file.error().what;
+    config.policies[0].text = std::move(file->policy);
+    config.policies[0].rules = config::usual_rules(config.policies[0]);
+    config.policies[0].rules[0].mode = Mode::kEnforce;
+    Surveyed pods = surveyed("pods", 4);
+    pods.missing_verbs = {{"create"}};
+    config.executors.emplace_back();
+    config.executors.back().kind = "create_object";
+    config.executors.back().sources = {"pods"};
+    const Judged said = judged(config, pods, surveyed("rows", 4));
+    ASSERT_EQ(said.wrong.size(), 1U);
+    EXPECT_NE(said.wrong[0].find("no right to create pods, which missing does; grant the verb "
+                                 "create"),
+              std::string::npos)
+        << said.wrong[0];
+}
+
 TEST(Survey, SaysWhatWouldBeFoundAndWhenItIsTooMuch) {
     Rehearsed rehearsed;
     rehearsed.subjects = 20;

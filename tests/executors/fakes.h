@@ -54,10 +54,12 @@ class FakeCluster final : public ports::Cluster {
     std::deque<Upset> upset_gets;
     std::deque<Upset> upset_deletes;
     std::deque<Upset> upset_patches;
+    std::deque<Upset> upset_creates;
     bool drops_spec = false;           ///< takes a patch of it, and keeps nothing
     std::function<void()> before_get;  ///< runs as a call reaches the server
     std::function<void()> before_delete;
     std::function<void()> before_patch;
+    std::function<void()> before_create;
     std::size_t effects = 0;     ///< deletes and patches that took effect
     Millis longest_wait{0};      ///< that somebody was ready for ...
     std::size_t waited_for = 0;  ///< ... and sockets of others beside it
@@ -68,6 +70,7 @@ class FakeCluster final : public ports::Cluster {
         return n;
     }
     std::vector<ports::CallId> cancelled;
+    std::string last_body;  ///< of a POST
 
     void list_page(ports::CallId, const ports::ListPage&) override {}
     void watch(ports::CallId, const ports::WatchFrom&) override {}
@@ -108,6 +111,15 @@ class FakeCluster final : public ports::Cluster {
         if (pod == pods.end()) return answer(call, 404, not_found(request.name));
         if (!carry_out(request)) return answer(call, 409, status(409, "Conflict"));
         answer(call, 200, json(request.name, pod->second));
+    }
+    void create(ports::CallId call, const ports::CreateObject& request) override {
+        calls.push_back("POST " + request.name);
+        last_body = request.body;
+        if (before_create) before_create();
+        if (!upset_creates.empty() && upset_creates.front().carried_out) carry_out(request);
+        if (upset(call, upset_creates)) return;
+        if (!carry_out(request)) return answer(call, 409, status(409, "AlreadyExists"));
+        answer(call, 201, json(request.name, pods.at(request.name)));
     }
     void cancel(ports::CallId call) override { cancelled.push_back(call); }
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override {
@@ -191,6 +203,20 @@ class FakeCluster final : public ports::Cluster {
         ++pod->version;
         ++effects;
         return true;
+    }
+    /// Of what it says only the annotation by which it is known again is kept.
+    bool carry_out(const ports::CreateObject& request) {
+        constexpr std::string_view kMark = R"("trueup.io/command":")";
+        const std::size_t at = request.body.find(kMark);
+        FakePod made;
+        made.uid = "uid-new";
+        if (at != std::string::npos) {
+            made.annotation = "trueup.io/command";
+            made.says = request.body.substr(at + kMark.size(), 32);
+        }
+        const bool fresh = pods.emplace(request.name, std::move(made)).second;
+        effects += fresh ? 1U : 0U;
+        return fresh;
     }
     bool carry_out(const ports::DeleteObject& request) {
         FakePod* pod = meant(request);

@@ -121,6 +121,31 @@ TEST(ExecutorsInTheSandbox, DeletesTheOrphanAndFailsTheRow_G1_G2) {
     EXPECT_EQ(truth.rows.at(0).columns.at("status"), "failed");
 }
 
+// Two commands for one name, one of which comes twice: there is one pod, the first one's.
+TEST(ExecutorsInTheSandbox, CreatesAPodOnce) {
+    Stage stage(1);
+    for (const std::uint64_t id : {1U, 1U, 2U}) {
+        Command command = delete_orphan(id);
+        command.draft.target = {"pods", "wrapper-a", "wrapper-a", ""};
+        command.draft.action = {};
+        command.draft.action.kind = Action::Kind::kCreateObject;
+        command.draft.action.sets = {{"metadata", R"({"labels":{"app":"x"}})", false, true},
+                                     {"spec", R"({"containers":[]})", false, true}};
+        command.draft.read_set = {{Predicate::Kind::kNone, "pods", "", "name", "wrapper-a"}};
+        stage.emit(std::move(command));
+    }
+    stage.step(24);
+    ASSERT_EQ(stage.outcomes(1).size(), 1U);
+    EXPECT_EQ(stage.outcomes(1)[0].kind, OutcomeKind::kDone) << stage.outcomes(1)[0].detail;
+    ASSERT_EQ(stage.outcomes(2).size(), 1U);
+    EXPECT_EQ(stage.outcomes(2)[0].kind, OutcomeKind::kRefused) << stage.outcomes(2)[0].detail;
+    const std::vector<sandbox::Pod> pods = stage.world.truth().pods;
+    ASSERT_EQ(pods.size(), 1U);
+    EXPECT_EQ(pods[0].labels.at("app"), "x");
+    EXPECT_EQ(pods[0].annotations.at("trueup.io/command"), to_hex(CommandId({0, 1})));
+    EXPECT_EQ(pods[0].phase, "Pending");
+}
+
 TEST(ExecutorsInTheSandbox, FinalizersAreSaid_S32_S39) {
     Stage stage(1);
     const std::string uid = stage.world.create_pod("wrapper-a", {}, "Running");

@@ -64,6 +64,21 @@ rules:
     grace: 3s
     do: {update: boxes, subresource: status, set: {told: paused}}
 """
+# Of which a row has its box made, and made again when somebody deletes it.
+CREATING = """
+  missing_box:
+    finds: row lives, there is no box
+    when: {rows: {one: {state: active}}, boxes: none}
+    grace: 3s
+    create_window: 2s
+    do:
+      create: boxes
+      name: "{subject}"
+      object:
+        kind: Box
+        metadata: {labels: {of: tests}, annotations: {example.org/why: 'the row of "{rows.box}"'}}
+        spec: {plan: "{rows.plan}", size: 3, sizes: [1, "2"], conditions: [{type: Ready, id: "{rows.id}"}]}
+"""
 
 CONFIG = """\
 version: 1
@@ -160,16 +175,21 @@ class Resource(scenario.Scenario):
         version["subresources"] = {"status": {}}
         spec = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]}
         self.create(CRD, "apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=spec)
-        verbs = ["get", "list", "watch", "delete", "patch"]
+        verbs = ["get", "list", "watch", "delete", "patch", "create"]
+        self.grant(verbs)
+        self.wait("the resource is served", lambda: self.there(f"/apis/{GROUP}/v1/boxes"))
+
+    def grant(self, verbs):
         rights = {"apiGroups": [GROUP], "resources": ["boxes", "boxes/status"], "verbs": verbs}
         group = "rbac.authorization.k8s.io"
+        with contextlib.suppress(KubeError):
+            self.kube.call("DELETE", f"{RBAC}/clusterroles/boxes")
         self.create(f"{RBAC}/clusterroles/boxes", f"{group}/v1", "ClusterRole", rules=[rights])
         self.create(
             f"{RBAC}/clusterrolebindings/boxes", f"{group}/v1", "ClusterRoleBinding",
             roleRef={"apiGroup": group, "kind": "ClusterRole", "name": "boxes"},
             subjects=[{"apiGroup": group, "kind": "User", "name": "engine"}],
         )  # fmt: skip
-        self.wait("the resource is served", lambda: self.there(f"/apis/{GROUP}/v1/boxes"))
 
     def create(self, path, version, kind, **more):
         folder, name = path.rsplit("/", 1)
@@ -264,6 +284,83 @@ class Resource(scenario.Scenario):
         self.assertEqual(self.saw("strange")["spec"]["suspended"], {"by": "hand"})
         done = {one["action"] for one in engine.logged("command_ended") if one["outcome"] == "done"}
         self.assertEqual(done, {"update_object", "update_status"})
+
+    def test_a_row_without_a_box_has_one_made(self):
+        self.create_boxes()
+        for name in ("there", "wanted", "twice"):
+            self.row(name, "gold")
+        self.row("over", "gold", "lost")
+        self.box("there", plan="free")
+        self.edit_policy("of: tests}, ", "of: others}, ")
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 2, said)
+        self.assertIn("without the label of by which source boxes selects its objects", said)
+        self.edit_policy("of: others}, ", "of: tests}, ")
+        self.kube.call("DELETE", f"{RBAC}/clusterrolebindings/boxes")
+        self.grant(["get", "list", "watch"])
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 2, said)
+        self.assertIn("no right to create boxes, which missing_box does; grant the verb create", said)
+        self.kube.call("DELETE", f"{RBAC}/clusterrolebindings/boxes")
+        self.grant(["get", "list", "watch", "create"])
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 0, said)
+        engine = self.make_engine()
+        engine.start()
+        engine.until("the boxes are made", lambda: self.has("wanted") and self.has("twice"), 60)
+        first = self.saw("twice")["metadata"]["uid"]
+        self.kube.call("DELETE", f"{BOXES}/twice")
+        engine.until("a deleted box is made again", lambda: self.has("twice"), 60)
+        self.assertNotEqual(self.saw("twice")["metadata"]["uid"], first)
+        # One whose owner is a moment later than its row stays the owner's.
+        self.row("owned", "gold")
+        self.box("owned", plan="free")
+        self.row("later", "gold")
+        engine.until("the box later is made", lambda: self.has("later"), 60)
+        self.assertEqual(engine.end()[0], 0)
+        box = self.saw("wanted")
+        row = int(self.pg.sql("SELECT id FROM public.boxes WHERE box = 'wanted'"))
+        self.assertEqual(
+            box["spec"],
+            {"plan": "gold", "size": 3, "sizes": [1, "2"], "conditions": [{"type": "Ready", "id": row}]},
+        )
+        self.assertEqual((box["kind"], box["metadata"]["labels"]), ("Box", {"of": "tests"}))
+        marks = box["metadata"]["annotations"]
+        self.assertEqual(marks["example.org/why"], 'the row of "wanted"')
+        self.assertRegex(marks["trueup.io/command"], "^[0-9a-f]{32}$")
+        for name in ("there", "owned"):
+            self.assertEqual(self.saw(name)["spec"], {"plan": "free"}, name)
+        self.assertFalse(self.has("over"))
+        ended = sorted((one["subject"], one["action"], one["outcome"]) for one in engine.logged("command_ended"))
+        made = ("create_object", "done")
+        self.assertEqual(
+            ended, [(f"boxes/{name}", *made) for name in ("later", "twice", "twice", "wanted")]
+        )
+
+    def test_what_the_server_does_not_take_is_said_and_not_made(self):
+        self.create_boxes()
+        self.edit_policy("labels: {of: tests},", "labels: {of: tests}, finalizers: [no name],")
+        self.row("wanted", "gold")
+        engine = self.make_engine()
+        engine.start()
+        engine.until("the refusal is told", lambda: engine.logged("command_ended"), 60)
+        self.assertEqual(engine.end()[0], 0)
+        one = engine.logged("command_ended")[0]
+        self.assertEqual((one["action"], one["outcome"]), ("create_object", "failed"))
+        self.assertIn("metadata.finalizers", one["detail"])
+        self.assertFalse(self.has("wanted"))
+
+    def create_boxes(self):
+        """The policy and the configuration of a rule that creates, and nothing else."""
+        self.edit_policy(POLICY[POLICY.index("rules:\n") :], "rules:" + CREATING)
+        self.edit_policy("box: text}}", "box: text, id: number}}")
+        rules = CONFIG[CONFIG.index("      unwanted_box:") : CONFIG.index("    stale_after:")]
+        executors = CONFIG[CONFIG.index("  delete_object:") : CONFIG.index("http:")]
+        self.edit_config({
+            rules.replace("{{", "{").replace("}}", "}"):
+                "      missing_box: {mode: enforce, grace: 3s, create_window: 2s}\n",
+            executors.replace("{{", "{").replace("}}", "}"): "  create_object: {sources: [boxes]}\n",
+        })  # fmt: skip
 
     def saw(self, name):
         return self.kube.call("GET", f"{BOXES}/{name}")

@@ -14,9 +14,8 @@ class Mentions {
     Mentioned of(const policy::Case& found) {
         ask(found);
         for (const policy::Step& step : found.steps) {
-            add(step.name);
             for (const policy::FieldRef& field : step.reads) add(field);
-            for (const policy::Assigned& set : step.sets) add(set.value.value_or(policy::Text{}));
+            policy::each_text(step, [this](const policy::Text& text) { add(text); });
         }
         return std::move(all_);
     }

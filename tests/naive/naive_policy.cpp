@@ -935,10 +935,11 @@ class Judgement {
             });
         };
         for (const policy::Step& step : found.steps) {
-            if (!all_known(step.name)) return false;
-            for (const policy::Assigned& set : step.sets) {
-                if (set.value && !all_known(*set.value)) return false;
-            }
+            bool known_texts = true;
+            policy::each_text(step, [&](const policy::Text& text) {
+                known_texts = known_texts && all_known(text);
+            });
+            if (!known_texts || !fits(step, bound)) return false;
             for (const policy::FieldRef& field : step.reads) {
                 const auto at = bound.find(field.role);
                 if (at == bound.end() || at->second == nullptr) return false;
@@ -948,6 +949,25 @@ class Judgement {
             }
         }
         return true;
+    }
+
+    /// A new object takes 16 KiB of values, and where a number or a boolean is to stand, one.
+    bool fits(const policy::Step& step, const Bound& bound) const {
+        std::size_t filled = 0;
+        bool odd = false;
+        const auto look = [&](const policy::Text& text) {
+            for (const policy::Piece& piece : text) {
+                if (piece.kind != policy::Piece::Kind::kField) continue;
+                const policy::Role& of = role(piece.field.role);
+                const std::string value =
+                    value_of(of, *bound.at(piece.field.role), piece.field.field).text;
+                filled += value.size();
+                const policy::Field* field = policy::find_field(of, piece.field.field);
+                odd = odd || (text.size() == 1 && unreadable(field, value));
+            }
+        };
+        if (step.object) policy::each_text(*step.object, look);
+        return !odd && filled <= std::size_t{16} * 1024;
     }
 
     const policy::Step* next_step(const policy::Case& found, const Bound& bound,
@@ -1076,7 +1096,7 @@ class Judgement {
     bool crowded(const policy::Case& found, const Bound& bound, const policy::Step& step) const {
         const bool patches = step.verb == Verb::kUpdate && in_kubernetes(role(step.role));
         const bool takes = step.verb == Verb::kDelete || step.verb == Verb::kStop;
-        if (!takes && step.verb != Verb::kInsert && !patches) return false;
+        if (!takes && !policy::makes(step) && !patches) return false;
         for (const auto& [name, object] : bound) {
             const policy::Role& of = role(name);
             if (object == nullptr || of.kind != policy::Kind::kRow) continue;

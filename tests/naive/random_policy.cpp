@@ -499,7 +499,7 @@ class Maker {
         const policy::Role& role = *policy::find_role(policy_, target);
         const policy::Role& other = dice_.of(policy_.roles);
         const std::size_t what = dice_.below(12);
-        if (dice_.chance(3) && add_insert(made)) return;
+        if (dice_.chance(3) && (add_insert(made) || add_create(bound, made))) return;
         if (what == 0 || ((other.reference || other.optional) && what > 6 && what < 9)) {
             made.steps.emplace_back();
         } else if (what < 4) {
@@ -533,6 +533,33 @@ class Maker {
             const bool first = role.key.op == policy::Key::Op::kCoalesce;
             const policy::Text subject{{policy::Piece::Kind::kSubject, {}, {}}};
             step.sets.push_back({(first ? role.key.parts.front() : role.key).text, subject});
+            made.steps.push_back(std::move(step));
+            return true;
+        }
+        return false;
+    }
+
+    /// Likewise of an object, from a template.
+    bool add_create(const Texts& bound, policy::Case& made) {
+        using Part = policy::Template;
+        for (policy::Pattern& none : made.when) {
+            const policy::Role& role = *policy::find_role(policy_, none.role);
+            const bool fits = none.quantifier == Quantifier::kNone && in_kubernetes(role) &&
+                              !role.reference && policy::is_name(role.key);
+            if (!fits) continue;
+            none.condition = {};
+            policy::Step step = plain(Verb::kCreate, role.name);
+            step.name = {{policy::Piece::Kind::kSubject, {}, {}}};
+            Part spec{Part::Kind::kMap, "spec", {}, {}};
+            spec.parts.push_back({Part::Kind::kText, "text", text(bound), {}});
+            for (const char* name : {"f_num", "f_bool"}) {
+                const policy::FieldRef field = text_of(bound, name);
+                if (field.role.empty()) continue;
+                spec.parts.push_back(
+                    {Part::Kind::kText, name, {{policy::Piece::Kind::kField, {}, field}}, {}});
+            }
+            step.object = Part{};
+            step.object->parts.push_back(std::move(spec));
             made.steps.push_back(std::move(step));
             return true;
         }

@@ -140,11 +140,8 @@ Values::Values(const policy::Policy& policy) : policy_(policy) {
         for (const policy::Case& each : rule.cases) {
             add(each.when);
             for (const policy::Step& step : each.steps) {
-                add(step.name);
+                policy::each_text(step, [this](const policy::Text& text) { add(text); });
                 for (const policy::FieldRef& read : step.reads) add(read);
-                for (const policy::Assigned& set : step.sets) {
-                    if (set.value) add(*set.value);
-                }
             }
         }
     }

@@ -62,6 +62,10 @@ TEST_P(StrangersPolicy, IsCarriedOutAsItsStoriesTellOrSaysWhatIsMissing) {
 INSTANTIATE_TEST_SUITE_P(OfClusters, StrangersPolicy,
                          ::testing::ValuesIn(in_order(TRUEUP_CLUSTERS, ".yaml")),
                          [](const auto& tested) { return tested.param.stem().string(); });
+// And what is created from a template.
+INSTANTIATE_TEST_SUITE_P(OfTemplates, StrangersPolicy,
+                         ::testing::ValuesIn(in_order(TRUEUP_TEMPLATES, ".yaml")),
+                         [](const auto& tested) { return tested.param.stem().string(); });
 INSTANTIATE_TEST_SUITE_P(Of, StrangersPolicy, ::testing::ValuesIn(strangers()),
                          [](const auto& tested) { return tested.param.stem().string(); });
 

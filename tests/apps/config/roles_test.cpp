@@ -492,6 +492,41 @@ TEST_F(PolicyFiles, RowsAreInsertedByTheAccountThatUpdatesThem) {
               "another account; write the same conninfo in both");
 }
 
+TEST_F(PolicyFiles, WhatIsCreatedNeedsAnExecutorAndIsSeenByItsSource) {
+    const auto making = [this](const std::string& object) {
+        write("mine.yaml",
+              with(small("", "do: {create: pods, name: '{subject}', object: " + object + "}"),
+                   "{pods: one, rows: none}", "{rows: one, pods: none}"));
+    };
+    const auto by = [](const std::string& executors) {
+        return of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"), executors);
+    };
+    making("{metadata: {labels: {role: worker}}, spec: {}}");
+    EXPECT_EQ(
+        flaws_of(by("{}")),
+        "trueup.yaml:16: rules.stray.mode is enforce, and executors.create_object is missing; "
+        "write executors: {create_object: {sources: [workers]}}");
+    const std::string sound = by("{create_object: {sources: [workers]}}");
+    EXPECT_EQ(flaws_of(sound), "(sound)");
+    EXPECT_EQ(flaws_of(with(with(by("{create_object: {sources: [workers, west]}}"),
+                                 "{pods: workers,", "{pods: [workers, west],"),
+                            "sources:\n",
+                            "sources:\n  west: {kubernetes: {kubeconfig: west.yaml, namespace: "
+                            "jobs, selector: role=worker}}\n")),
+              "trueup.yaml:17: rules.stray.mode is enforce, and pods has several sources: nobody "
+              "says where it creates; name one source");
+    making("{metadata: {labels: {role: '{rows.pod}'}}, spec: {}}");
+    EXPECT_EQ(flaws_of(sound), "(sound)") << "an executor asks once more";
+    for (const char* other : {"{spec: {}}", "{metadata: {labels: {role: other}}}"}) {
+        making(other);
+        EXPECT_EQ(
+            flaws_of(sound),
+            "trueup.yaml:14: policies[0].file creates pods in stray without the label role by "
+            "which source workers selects its objects (role=worker), so that nobody would see "
+            "it; write it under object.metadata.labels");
+    }
+}
+
 TEST_F(PolicyFiles, WhatIsSetInObjectsNeedsAnExecutorThatMay) {
     write("mine.yaml", setting("off: true"));
     const auto by = [](const std::string& executors) {

@@ -289,6 +289,9 @@ TEST(KubernetesPaths, APatchAlwaysCarriesBothPreconditions) {
     EXPECT_EQ(connectors::patch_body(request),
               R"({"data":"true","metadata":{"labels":{"a.b/c":"x\"y"},"resourceVersion":"7",)"
               R"("uid":"u1"},"spec":{"limits":{"cpu":2,"memory":null}}})");
+    EXPECT_EQ(connectors::create_path({request.resource, "b1", "{}"}),
+              "/apis/lab.example/v1/namespaces/space/boxes?fieldManager=trueup&"
+              "fieldValidation=Strict");
     request.subresource = "status";
     EXPECT_EQ(connectors::patch_path(request),
               "/apis/lab.example/v1/namespaces/space/boxes/b1/status?fieldManager=trueup");
@@ -314,6 +317,7 @@ class Answering final : public ports::Cluster, public ports::Clock {
     }
     void erase(ports::CallId, const ports::DeleteObject&) override {}
     void patch(ports::CallId, const ports::PatchObject&) override {}
+    void create(ports::CallId, const ports::CreateObject&) override {}
     void cancel(ports::CallId call) override { fake_.cancel(call); }
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override {
         now_ += max_wait;

@@ -53,6 +53,7 @@ class FakeCluster final : public ports::Cluster {
         add(call, std::move(asked));
     }
     void patch(ports::CallId, const ports::PatchObject&) override {}
+    void create(ports::CallId, const ports::CreateObject&) override {}
     void cancel(ports::CallId call) override {
         for (Asked& asked : asked_) asked.open = asked.open && asked.call != call;
         std::erase_if(events_, [call](const auto& event) { return event.call == call; });

@@ -225,7 +225,11 @@ policy::Step creation() {
     create.sets = {{"spec", text}, {"phase", std::nullopt}};
     create.from = "builder";
     create.object =
-        Template{Template::Kind::kMap, "", {}, {{Template::Kind::kText, "k", text, {}}}};
+        Template{Template::Kind::kMap,
+                 "",
+                 {},
+                 {{Template::Kind::kText, "k", text, {}},
+                  {Template::Kind::kBare, "n", {{Piece::Kind::kLiteral, "80", {}}}, {}}}};
     create.grace_period = 5;
     create.propagation = "background";
     create.subresource = "status";
