@@ -7,7 +7,7 @@ namespace trueup::simulation {
 namespace {
 
 constexpr Millis kLongAgo{10'000};  // a pod that lives for so long was there to be seen
-constexpr Millis kGivenUp{75'000};   // a command has expired by then, for everybody
+constexpr Millis kGivenUp{75'000};  // a command has expired by then, for everybody
 
 }  // namespace
 

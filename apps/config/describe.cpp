@@ -219,7 +219,8 @@ std::string line_of(const SourceConfig& source) {
     if (const KubernetesSource* kubernetes = source.kubernetes()) {
         const ports::Resource& resource = kubernetes->resource;
         return fmt::format("source    {}: {} in {}, selector \"{}\", at least {}\n", source.name,
-                           resource_text(resource), ports::place_text(resource), kubernetes->selector, source.at_least);
+                           resource_text(resource), ports::place_text(resource),
+                           kubernetes->selector, source.at_least);
     }
     const PostgresSource& postgres = *source.postgres();
     const auto [key, value] = conninfo_entry(postgres);

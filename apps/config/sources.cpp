@@ -280,8 +280,9 @@ void read_query(Section& section, const std::string& name, PostgresSource& sourc
                                              "and write SELECT * FROM it",
                                              query.size(), kMost));
     } else if (first != "select" && first != "with") {
-        section.problem("query", "does not begin with SELECT or WITH; write one query, as in "
-                                 "SELECT id, data ->> 'state' AS state FROM public.users");
+        section.problem("query",
+                        "does not begin with SELECT or WITH; write one query, as in "
+                        "SELECT id, data ->> 'state' AS state FROM public.users");
     }
     if (!section.require("primary_key", "primary_key: [COLUMN], what tells its rows apart")) return;
     if (source.primary_key.empty()) {

@@ -1,7 +1,7 @@
 // The protocol machine of a query: a view, a join, what lies within JSON. Nothing streams what a
 // query answers, so it is asked again and again, each time in a transaction of its own that reads
-// the primary as of one moment, after a marker is in our log: such an answer is complete, and proves
-// progress up to the marker.
+// the primary as of one moment, after a marker is in our log: such an answer is complete, and
+// proves progress up to the marker.
 //
 // What an answer says otherwise than the one before it is published as changes. What it lacks is
 // never published as a removal: then the whole answer is an epoch, whose sweep the engine's breaker

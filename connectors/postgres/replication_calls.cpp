@@ -191,8 +191,8 @@ class CopyCall : public CopiedRows {
     int statements_ = 0;
 };
 
-/// On an ordinary session: a role that may not replicate can read a query. Its transaction ends with
-/// the session.
+/// On an ordinary session: a role that may not replicate can read a query. Its transaction ends
+/// with the session.
 class QueryCall : public CopiedRows {
   public:
     QueryCall(CallId call, ports::CopyTable request)

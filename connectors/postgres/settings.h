@@ -33,9 +33,9 @@ struct Settings {
     std::string veto_column = {};
     /// As what the policy reads columns; of others nothing is asked.
     std::map<std::string, policy::Field> types = {};
-    ports::FieldPolicy fields = {};  ///< how each of the columns is published
+    ports::FieldPolicy fields = {};             ///< how each of the columns is published
     std::vector<std::string> primary_key = {};  ///< of a query: what tells its rows apart
-    bool emit_message = false;       ///< prove progress with a WAL message of our own
+    bool emit_message = false;                  ///< prove progress with a WAL message of our own
     Backoff backoff = {};
     std::uint64_t jitter_seed = 0;
 };

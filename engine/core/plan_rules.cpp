@@ -196,7 +196,8 @@ void PlanCompiler::hold_sources(const PlanCase& made) {
 /// What a deadline and a step speak of is what a pattern bound.
 void PlanCompiler::hold_bound(const policy::Case& text, const PlanCase& found) {
     const auto need = [&](const std::string& role, std::string_view what) {
-        if (!binds(found, number(role))) flaw("no pattern binds " + role + ", which " + std::string(what));
+        if (!binds(found, number(role)))
+            flaw("no pattern binds " + role + ", which " + std::string(what));
     };
     if (text.past) {
         need(text.past->from.role, "a deadline begins at");

@@ -187,8 +187,8 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const 
             lean(pattern.role, sources_of(pattern, bound));
         }
     }
-    // What named conditions asked on the way, of whichever object; and the cases before, which would
-    // have been the ones to find something.
+    // What named conditions asked on the way, of whichever object; and the cases before, which
+    // would have been the ones to find something.
     for (const auto* asked : {&found.looked_up, &found.before}) {
         for (const PlanPattern& pattern : *asked) lean(pattern.role, role(pattern.role).sources);
     }

@@ -619,8 +619,9 @@ rules:
 }
 
 TEST_F(Evaluator, ARuleWaitsUntilWhatTheCasesBeforeItsOwnAskForWasHeard) {
-    // A pod was ordered to be deleted by a case that only looks at pods, though its row, by which the
-    // case before is the one that finds something, had not been heard of for a minute and a half.
+    // A pod was ordered to be deleted by a case that only looks at pods, though its row, by which
+    // the case before is the one that finds something, had not been heard of for a minute and a
+    // half.
     with_policy(R"(
 roles:
   rows: {kind: row, key: name, fields: {keep: text, name: text}}

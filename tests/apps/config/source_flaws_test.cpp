@@ -171,26 +171,30 @@ TEST(ConfigSourceFlaws, AQueryIsOneThatReads) {
     EXPECT_EQ(flaws_of_query("query: WITH a AS (SELECT 1) SELECT * FROM a\n"
                              "      primary_key: [id]"),
               "(sound)");
-    EXPECT_EQ(flaws_of_query("query: SELECT * FROM v"),
-              "trueup.yaml:9: sources.rows.postgres needs the key 'primary_key'; write primary_key: "
-              "[COLUMN], what tells its rows apart");
-    EXPECT_EQ(flaws_of_query("query: DELETE FROM v\n      primary_key: [id]"),
-              "trueup.yaml:11: sources.rows.postgres.query does not begin with SELECT or WITH; write "
-              "one query, as in SELECT id, data ->> 'state' AS state FROM public.users");
+    EXPECT_EQ(
+        flaws_of_query("query: SELECT * FROM v"),
+        "trueup.yaml:9: sources.rows.postgres needs the key 'primary_key'; write primary_key: "
+        "[COLUMN], what tells its rows apart");
+    EXPECT_EQ(
+        flaws_of_query("query: DELETE FROM v\n      primary_key: [id]"),
+        "trueup.yaml:11: sources.rows.postgres.query does not begin with SELECT or WITH; write "
+        "one query, as in SELECT id, data ->> 'state' AS state FROM public.users");
     EXPECT_EQ(flaws_of_query("query: SELECT * FROM v\n      primary_key: []"),
               "trueup.yaml:12: sources.rows.postgres.primary_key is empty; write the columns that "
               "tell its rows apart");
-    EXPECT_EQ(flaws_of_query("table: public.instances\n      query: SELECT * FROM v\n"
-                             "      primary_key: [id]"),
-              "trueup.yaml:11: sources.rows.postgres.table is of a table, and this is a query; leave "
-              "one out");
-    EXPECT_EQ(flaws_of_rows("primary_key: [id]"),
-              "trueup.yaml:12: sources.rows.postgres.primary_key is of a query, and a table has its "
-              "own; leave it out");
-    EXPECT_EQ(flaws_with("table: public.instances",
-                         "query: SELECT * FROM v\n      primary_key: [id]"),
-              "trueup.yaml:19: executors.update_row.source names 'rows', which is a query and can "
-              "only be read; name a source with the table that is to be written");
+    EXPECT_EQ(
+        flaws_of_query("table: public.instances\n      query: SELECT * FROM v\n"
+                       "      primary_key: [id]"),
+        "trueup.yaml:11: sources.rows.postgres.table is of a table, and this is a query; leave "
+        "one out");
+    EXPECT_EQ(
+        flaws_of_rows("primary_key: [id]"),
+        "trueup.yaml:12: sources.rows.postgres.primary_key is of a query, and a table has its "
+        "own; leave it out");
+    EXPECT_EQ(
+        flaws_with("table: public.instances", "query: SELECT * FROM v\n      primary_key: [id]"),
+        "trueup.yaml:19: executors.update_row.source names 'rows', which is a query and can "
+        "only be read; name a source with the table that is to be written");
 }
 
 TEST(ConfigSourceFlaws, ColumnsHoldNoSecrets) {

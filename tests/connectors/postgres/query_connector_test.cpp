@@ -92,8 +92,7 @@ TEST_F(QueryConnectorTest, TheFirstAnswerIsACompleteEpochAndProvesProgressUpToIt
 
 TEST_F(QueryConnectorTest, ALaterAnswerIsPublishedByWhatItSaysOtherwise) {
     answers({account("a", "up"), account("b", "down")}, 0x900);
-    const auto facts =
-        answers({account("a", "up"), account("b", "up"), account("c", "up")}, 0x980);
+    const auto facts = answers({account("a", "up"), account("b", "up"), account("c", "up")}, 0x980);
     ASSERT_EQ(kinds(facts), (Kinds{Kind::kUpsert, Kind::kUpsert, Kind::kProgress}));
     EXPECT_EQ(facts[0].object_id, "query.accounts/b");
     EXPECT_FALSE(facts[0].in_epoch);
@@ -120,8 +119,8 @@ TEST_F(QueryConnectorTest, ARowThatGoesToAnotherSubjectIsGoneFromItsOwn) {
     connector_->restart(now_);
     answers({{"1", "east", "east"}}, 0x900);
     const auto facts = answers({{"1", "west", "west"}}, 0x980);
-    ASSERT_EQ(kinds(facts), (Kinds{Kind::kSnapshotBegin, Kind::kUpsert, Kind::kSnapshotEnd,
-                                   Kind::kProgress}));
+    ASSERT_EQ(kinds(facts),
+              (Kinds{Kind::kSnapshotBegin, Kind::kUpsert, Kind::kSnapshotEnd, Kind::kProgress}));
     EXPECT_EQ(facts[1].subject_key, "accounts/west");
 }
 
