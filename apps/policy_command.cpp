@@ -3,6 +3,7 @@
 #include "apps/config/config.h"
 #include "apps/config/policy_file.h"
 #include "apps/config/policy_table.h"
+#include "apps/config/release_limits.h"
 #include "apps/policy_needs.h"
 #include "apps/policy_stories.h"
 #include "apps/policy_test.h"
@@ -58,6 +59,10 @@ void check_plan(const std::string& path, const config::PolicyFile& file, const c
                 Checked& checked) {
     for (const core::PlanRule& rule : plan.rules) {
         if (!rule.unable.empty()) checked.unable.push_back(rule.name + ": " + rule.unable);
+    }
+    for (const std::string& each : config::beyond_release(file.policy, plan)) {
+        checked.warnings.push_back(
+            fmt::format("{}: {}; `trueup config check` refuses it", path, each));
     }
     checked.needs = rights_of(file.policy);
     const std::string folder = stories_beside(path);

@@ -1,6 +1,8 @@
 #include "apps/policy_test.h"
 
 #include "apps/config/policy_file.h"
+#include "apps/config/release_limits.h"
+#include "apps/policy_needs.h"
 #include "stories/hunt.h"
 #include "stories/player.h"
 
@@ -133,6 +135,14 @@ class PolicyTest {
         policy_ = std::move(file->policy);
         lines_ = std::move(file->lines);
         if (!read_stories(options_, stories_)) return kUnusable;
+        if (const Result<core::Plan> plan = compiled(*policy_)) {
+            for (const std::string& each : config::beyond_release(*policy_, *plan)) {
+                complain(
+                    fmt::format("warning: {}: {}; stories are told all the same, and `trueup "
+                                "config check` refuses it",
+                                options_.file, each));
+            }
+        }
         if (const int rc = play_all(); rc != 0 || !options_.mutants) return rc;
         return hunt();
     }

@@ -175,6 +175,50 @@ void PolicyChecks::check_case(const policy::Case& found) {
     check_sides(found);
     check_patterns(found);
     check_reach(found);
+    check_asks(found);
+}
+
+/// Can it be true of an object that counts? One without a key may be anybody's as long as it is
+/// live, and is nobody's else.
+bool PolicyChecks::counts_some(const policy::Pattern& pattern) const {
+    const policy::Role& of = role(pattern.role);
+    if (pattern.quantifier == Quantifier::kNone || of.key.op != policy::Key::Op::kField)
+        return true;
+    bool some = false;
+    const bool small =
+        each_values(policy_, of, {&pattern.condition, &of.live}, [&](const Values& values) {
+            const auto key = values.find(of.key.text);
+            const bool keyless = key != values.end() && key->second.kind == ValueClass::Kind::kNull;
+            some =
+                some || (certainty(policy_, pattern.condition, of, values) != Certainty::kNo &&
+                         (!keyless || certainty(policy_, of.live, of, values) != Certainty::kNo));
+        });
+    return some || !small;
+}
+
+/// A brake that never holds looks like one that does.
+void PolicyChecks::check_asks(const policy::Case& found) {
+    for (const policy::Count& count : policy_.counts) {
+        if (std::find(found.ask_while.begin(), found.ask_while.end(), count.name) ==
+            found.ask_while.end()) {
+            continue;
+        }
+        const policy::Pattern* vain = nullptr;
+        const bool counts =
+            std::any_of(count.subjects.begin(), count.subjects.end(), [&](const auto& subject) {
+                const auto some = [this](const auto& each) { return counts_some(each); };
+                const auto found = std::find_if_not(subject.begin(), subject.end(), some);
+                if (found != subject.end()) vain = &*found;
+                return found == subject.end();
+            });
+        if (counts || vain == nullptr) continue;
+        const std::string key = policy::key_text(role(vain->role).key);
+        refuse(
+            fmt::format("it asks while {0} is not 0, and it always is 0: what has no {1} counts "
+                        "where it may be live, and `live` of {2} excludes that; write a `live` "
+                        "of {2} that does not look at {1}",
+                        count.name, key, vain->role));
+    }
 }
 
 /// Can it ever find something?

@@ -78,6 +78,8 @@ class PolicyChecks {
                        const std::function<void(const policy::Test&)>& visit) const;
     void check_null(const policy::Pattern& pattern);
     void check_reach(const policy::Case& found);
+    void check_asks(const policy::Case& found);
+    bool counts_some(const policy::Pattern& pattern) const;
     void check_cycles();
     void check_overlaps();
     void check_duplicates_told();

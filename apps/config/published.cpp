@@ -2,13 +2,13 @@
 // publish for it.
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
+#include "apps/config/release_limits.h"
 #include "engine/ports/selector.h"
 #include "policies/shipped.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -21,46 +21,6 @@ namespace trueup::config {
 namespace {
 
 using core::PlanField;
-using policy::Kind;
-
-/// Of objects, beside labels.
-bool is_published(std::string_view field) {
-    constexpr std::array<std::string_view, 8> kAll{"created",   "deleting", "in_scope", "name",
-                                                   "namespace", "node",     "phase",    "uid"};
-    return field.starts_with(kLabel) || std::find(kAll.begin(), kAll.end(), field) != kAll.end();
-}
-
-/// The field as it is declared, if it stands at a path in an object; nullptr: it does not.
-const policy::Field* by_path(const policy::Role& role, const std::string& field) {
-    const policy::Field* declared = policy::find_field(role, field);
-    const bool stands = declared != nullptr && policy::in_kubernetes(role.kind);
-    return stands && !declared->path.empty() ? declared : nullptr;
-}
-
-/// What is read of the role and no source of this release says; empty: they do.
-std::string lack(const policy::Role& role, const std::string& field) {
-    // It would be taken for the veto.
-    if (field == "hold" && role.kind == Kind::kRow) return "a column of the name hold";
-    if (!policy::in_kubernetes(role.kind)) return {};
-    const policy::Field* declared = policy::find_field(role, field);
-    // What every object has is said in a way of its own, which a declaration takes away.
-    constexpr std::array<std::string_view, 5> kBuiltIn{"created", "deleting", "in_scope",
-                                                       "namespace", "uid"};
-    const bool built_in = std::find(kBuiltIn.begin(), kBuiltIn.end(), field) != kBuiltIn.end();
-    if (declared != nullptr && built_in) {
-        return fmt::format(
-            "a field {} besides the one that every object has (leave it out of "
-            "fields)",
-            field);
-    }
-    // A veto, what an object is found by, and labels are of no other place.
-    const policy::Field* placed = by_path(role, field);
-    if (placed != nullptr && (field == "hold" || field == "name" || field.starts_with(kLabel))) {
-        return fmt::format("{} as the field {} (call it otherwise)", placed->path, field);
-    }
-    if (placed != nullptr || is_published(field)) return {};
-    return fmt::format("the field {} of objects", field);
-}
 
 /// What this build makes of a text where the sources of `policy` play its roles, whatever its other
 /// settings are.

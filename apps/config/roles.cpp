@@ -3,6 +3,7 @@
 #include "apps/config/policy_file.h"
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
+#include "apps/config/release_limits.h"
 #include "connectors/postgres/correlation.h"
 #include "connectors/postgres/settings.h"
 #include "engine/base/suggest.h"
@@ -21,13 +22,6 @@ namespace {
 
 using connectors::postgres::Correlation;
 using policy::Kind;
-
-/// What the role needs and no source of this release has; empty: nothing.
-std::string lack(const policy::Role& role) {
-    if (role.kind == Kind::kEc2) return "EC2 instances";
-    if (!role.scope.empty()) return "sources that say which " + role.scope + " they are of";
-    return {};
-}
 
 /// Empty: there is none that could be read, which is noted.
 Shared<policy::Policy> shipped_text(Section& section, PolicyConfig& policy) {
@@ -75,25 +69,6 @@ Shared<policy::Policy> text_in_file(Section& section, const std::string& folder,
     return Shared<policy::Policy>(std::move(read->policy));
 }
 
-/// Which column or label is the key of what.
-void check_key(Section& keys, const policy::Role& role, int line, Problems& problems) {
-    if (!policy::in_kubernetes(role.kind)) {
-        const Result<Correlation> made = Correlation::of(role.key);
-        if (!made) {
-            problems.add(line, fmt::format("{} is {}: {}", keys.path_of(role.name),
-                                           policy::key_text(role.key), made.error().what));
-        }
-        return;
-    }
-    const bool plain = role.key.op == policy::Key::Op::kField &&
-                       (role.key.text == "name" || role.key.text.starts_with(kLabel));
-    if (plain) return;
-    problems.add(line,
-                 fmt::format("{} is {}, and this release knows objects of Kubernetes by their name "
-                             "or by one label; write name or label.KEY",
-                             keys.path_of(role.name), policy::key_text(role.key)));
-}
-
 Result<policy::Key> parse_key(const policy::Role& role, const std::string& text) {
     if (policy::in_kubernetes(role.kind)) return policy::parse_key(text);
     const Result<Correlation> parsed = Correlation::parse(text);
@@ -128,9 +103,12 @@ void read_keys(Section& section, PolicyConfig& policy, Problems& problems) {
         const std::size_t before = problems.count();
         read_key(keys, role, problems);
         if (problems.count() != before || policy.sources_of(role.name).empty()) continue;
+        const std::string flaw = flaw_of_key(role);
+        if (flaw.empty()) continue;
         const bool said = keys.has(role.name);
-        check_key(keys, role, said ? keys.line_of(role.name) : section.line_of(named_by(policy)),
-                  problems);
+        problems.add(
+            said ? keys.line_of(role.name) : section.line_of(named_by(policy)),
+            fmt::format("{} is {}{}", keys.path_of(role.name), policy::key_text(role.key), flaw));
     }
     keys.finish();
     policy.text = std::move(text);

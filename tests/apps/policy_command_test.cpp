@@ -129,6 +129,25 @@ TEST_F(PolicyCommand, WhatIsCountedHoldsWithinOneShard) {
         << several;
 }
 
+TEST_F(PolicyCommand, WhatNoConfigurationCanRunIsWarnedOf) {
+    // A policy was written, its stories passed, and only `config check` refused it: its key was one
+    // that no source knows, and a role was one that nobody can play.
+    std::string text = kPolicy;
+    text.replace(text.find("key: pod\n"), 9, "key: lower(pod)\n");
+    text.insert(text.find("rules:"), "  machines: {kind: ec2, key: id}\n");
+    write("small.yaml", text);
+    std::string all;
+    const auto said = checked(0);
+    for (const auto& each : said["warnings"]) all += each.get<std::string>() + '\n';
+    const std::string refused = "; `trueup config check` refuses it\n";
+    EXPECT_NE(all.find("the key of rows is lower(pod): it uses lower(...)"), std::string::npos)
+        << all;
+    EXPECT_NE(all.find("role machines needs EC2 instances, and this release has no source of such" +
+                       refused),
+              std::string::npos)
+        << all;
+}
+
 TEST_F(PolicyCommand, TheRightsThatAFileNeedsAreNamed) {
     EXPECT_EQ(checked(0)["needs"], (nlohmann::json{"pods: get, list, watch; delete",
                                                    "rows: SELECT; UPDATE (note, status)"}));
