@@ -70,7 +70,8 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster_writer(const Confi
 Result<std::unique_ptr<postgres::LibpqDatabase>> open_database(const SourceConfig& source) {
     const Result<std::string> conninfo = config::read_conninfo(source);
     if (!conninfo) return conninfo.error();
-    auto database = postgres::LibpqDatabase::open(*conninfo, source.postgres()->any_tls);
+    auto database =
+        postgres::LibpqDatabase::open(*conninfo, source.postgres()->any_tls, source.only_read());
     if (!database) return about(source, database.error());
     return database;
 }

@@ -3,6 +3,7 @@
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/access_check.h"
 #include "connectors/postgres/epoch.h"
+#include "connectors/postgres/query_connector.h"
 #include "connectors/postgres/rows.h"
 
 #include <charconv>
@@ -48,11 +49,13 @@ Error stalled(const Look& look) {
 
 }  // namespace
 
-Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings settings,
-                     const Watcher& watcher, ports::Clock& clock) {
+namespace {
+
+/// One epoch of the connector, whose markers are answered at once: nothing is published.
+Result<Look> look_by(ports::Connector& connector, const std::string& source, const Watcher& watcher,
+                     ports::Clock& clock) {
     Look look;
-    look.source = settings.source_name;
-    connectors::KubernetesConnector connector(cluster, std::move(settings));
+    look.source = source;
     SteadyTime heard = clock.steady_now();
     connector.restart(heard);
     std::vector<Fact> facts;
@@ -61,6 +64,10 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
         facts.clear();
         connector.step(now, kPoll, facts);
         for (Fact& fact : facts) {
+            if (fact.kind == Fact::Kind::kMarker) connector.marker_appended(BrokerTime{}, now);
+            if (fact.kind == Fact::Kind::kProgress && fact.source_clock != SourceTime{}) {
+                look.clock_ahead = Millis{to_millis(fact.source_clock) - clock.wall_millis()};
+            }
             // Another begin abandons what was begun: that list was not whole.
             if (fact.kind == Fact::Kind::kSnapshotBegin) look.facts.clear();
             const bool part = fact.kind == Fact::Kind::kSnapshotBegin ||
@@ -68,8 +75,8 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
             if (!part) continue;
             heard = now;
             look.facts.push_back(std::move(fact));
-            if (look.facts.back().kind == Fact::Kind::kSnapshotEnd) return look;
         }
+        if (!look.facts.empty() && look.facts.back().kind == Fact::Kind::kSnapshotEnd) return look;
         const ports::SourceHealth health = connector.health();
         if (health.failures < kMostFailures && now - heard < kTimeout) continue;
         return about(look.source,
@@ -78,19 +85,30 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
     return interrupted();
 }
 
+}  // namespace
+
+Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings settings,
+                     const Watcher& watcher, ports::Clock& clock) {
+    const std::string source = settings.source_name;
+    connectors::KubernetesConnector connector(cluster, std::move(settings));
+    return look_by(connector, source, watcher, clock);
+}
+
 Result<Look> look_at(ports::Database& database, postgres::Settings settings, const Watcher& watcher,
                      ports::Clock& clock) {
-    postgres::leave_out_dropped(settings);
-    std::vector<std::string> pk_columns = settings.primary_key;
-    if (settings.table.query.empty()) {
-        auto inspection = postgres::inspect(database, settings, clock);
-        if (!inspection) return about(settings.source_name, inspection.error().what);
-        pk_columns = std::move(inspection->pk_columns);
+    if (!settings.table.query.empty()) {
+        const std::string source = settings.source_name;
+        auto connector = postgres::QueryConnector::open(std::move(settings), database);
+        if (!connector) return about(source, connector.error().what);
+        return look_by(**connector, source, watcher, clock);
     }
+    postgres::leave_out_dropped(settings);
+    const Result<postgres::TableCheck> inspection = postgres::inspect(database, settings, clock);
+    if (!inspection) return about(settings.source_name, inspection.error().what);
     Look look;
     look.source = settings.source_name;
     postgres::Epoch epoch(settings, database);
-    epoch.start(kCopy, pk_columns);
+    epoch.start(kCopy, inspection->pk_columns);
     database.insert_lsn(kClock, {});
     bool complete = false;
     SteadyTime heard = clock.steady_now();

@@ -135,8 +135,13 @@ Result<Columns> check_table(const Config& config, const SourceConfig& source) {
     if (!database) return database.error();
     const auto settings = table_settings(config, source);
     if (!settings) return settings.error();
+    if (source.only_read()) {
+        if (Status right = postgres::check_query(**database, *settings); !right) {
+            return right.error();
+        }
+        return settings->primary_key;
+    }
     if (Status right = postgres::check_access(**database, *settings); !right) return right.error();
-    if (source.only_read()) return settings->primary_key;
     const auto inspection = postgres::inspect(**database, *settings);
     if (!inspection) return inspection.error();
     // What was asked for may have gone since.

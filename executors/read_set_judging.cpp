@@ -147,6 +147,10 @@ Standing ReadSet::judge_row(const Predicate& predicate, const RowSource& source,
         return Standing::holds();
     }
     if ((*rows).empty()) return gone(predicate);
+    // A query only claims that its primary key tells rows apart.
+    if ((*rows).size() > 1 || (*rows).front().pk != pk_of(source, predicate.object_id)) {
+        return cannot_tell(predicate, "several rows have that primary key, or another spelling");
+    }
     return judge_on_row(predicate, source, (*rows).front());
 }
 

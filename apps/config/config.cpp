@@ -4,6 +4,7 @@
 #include "apps/config/tree.h"
 #include "apps/config/words.h"
 #include "engine/base/check.h"
+#include "engine/base/hash.h"
 #include "engine/base/loopback.h"
 #include "policies/shipped.h"
 
@@ -175,7 +176,7 @@ std::string selects(const SourceConfig& source) {
     }
     const PostgresSource* rows = source.postgres();
     if (source.only_read()) {
-        return fmt::format("query={} primary_key={}", rows->table.query,
+        return fmt::format("query={} primary_key={}", to_hex(hash128(rows->table.query)),
                            fmt::join(rows->primary_key, ","));
     }
     return fmt::format("table={}.{} publication={}", rows->table.schema, rows->table.name,

@@ -150,6 +150,12 @@ void check_executors(Section& rule, const RuleKind& kind, Mode mode, const Confi
         }
         for (const std::string& source : sources) {
             if (config.executor(source, executor) != nullptr) continue;
+            if (config.source(source)->only_read()) {
+                rule.problem("mode", fmt::format("is {}, and '{}' is a query, which can only be "
+                                                 "read; write observe or off",
+                                                 name_of(mode), source));
+                continue;
+            }
             const bool others = config.has_executor(executor);
             rule.problem(
                 "mode",

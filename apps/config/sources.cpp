@@ -295,12 +295,29 @@ void read_query(Section& section, const std::string& name, PostgresSource& sourc
     }
 }
 
+/// The key's text is in every object id and in every command.
+void check_key_is_public(Section& section, const PostgresSource& source) {
+    for (const std::string& column : source.primary_key) {
+        const auto field = source.fields.find(column);
+        const bool plain = field == source.fields.end()
+                               ? !ports::looks_secret(column)
+                               : field->second.treatment == ports::Treatment::kMap;
+        if (plain) continue;
+        section.problem("primary_key",
+                        fmt::format("has '{0}', which is published in clear text and cannot be "
+                                    "hashed or dropped; write another column, or fields: "
+                                    "{{{0}: map}} if its text may be published",
+                                    column));
+    }
+}
+
 PostgresSource read_postgres(Section section, const std::string& name, const std::string& folder) {
     PostgresSource source;
     read_login(section, folder, source);
     if (section.has("query")) {
         read_query(section, name, source);
         read_columns(section, source);
+        check_key_is_public(section, source);
         section.finish();
         return source;
     }

@@ -62,9 +62,6 @@ Status check_reading(Asker& asker, ports::Database& database, const Settings& se
 
 Status check_access(ports::Database& database, const Settings& settings, ports::Clock& clock) {
     Asker asker(database, clock);
-    if (!settings.table.query.empty()) {
-        return check_reading(asker, database, settings, settings.primary_key);
-    }
     const Result<TableCheck> table = inspect(asker, database, settings);
     if (!table) return table.error();
     if (Status fit = judge_table(*table, settings); !fit) return fit;
@@ -80,6 +77,22 @@ Status check_access(ports::Database& database, const Settings& settings, ports::
                          rows.error().what};
     }
     return Done{};
+}
+
+Status check_query(LibpqDatabase& database, const Settings& settings, ports::Clock& clock) {
+    Asker asker(database, clock);
+    const std::vector<std::string> columns = RowMap::needed(settings, settings.primary_key);
+    database.ask(kInspect, moment_statement({settings.table, columns, {}}));
+    const auto moment = asker.wait_for(kInspect);
+    if (!moment) {
+        return Error{moment.error().next, moment.error().code,
+                     "the query is not answered as configured: " + moment.error().what};
+    }
+    if (Status right = judge_moment(moment->empty() ? ports::SqlRow{} : moment->front(), settings);
+        !right) {
+        return right;
+    }
+    return check_reading(asker, database, settings, settings.primary_key);
 }
 
 Result<std::string> place_of(LibpqDatabase& database, ports::Clock& clock) {

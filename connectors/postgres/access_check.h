@@ -19,6 +19,11 @@ namespace trueup::connectors::postgres {
 Status check_access(ports::Database& database, const Settings& settings,
                     ports::Clock& clock = ports::system_clock());
 
+/// The same of a query, on the connection that asks it: its server is the primary, its columns are
+/// what the policy says, and it can be asked for a name.
+Status check_query(LibpqDatabase& database, const Settings& settings,
+                   ports::Clock& clock = ports::system_clock());
+
 /// What the server says of the table, asked once. Blocks for at most 5 s.
 Result<TableCheck> inspect(ports::Database& database, const Settings& settings,
                            ports::Clock& clock = ports::system_clock());

@@ -2,6 +2,7 @@
 
 #include "connectors/postgres/lsn.h"
 #include "connectors/postgres/rows.h"
+#include "connectors/postgres/table_check.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +12,6 @@ namespace trueup::connectors::postgres {
 
 namespace {
 
-/// Whoever says nothing for three of these has its source taken over.
 constexpr Millis kBeat{10'000};
 
 SourceTime time_of(const std::optional<std::string>& millis) {
@@ -50,7 +50,7 @@ void QueryConnector::restart(SteadyTime now) {
     complete_ = false;
     audit_ = false;
     fenced_ = false;
-    next_ = now;
+    next_ = rested_ = now;
     next_beat_ = now;
 }
 
@@ -71,13 +71,19 @@ void QueryConnector::marker_appended(BrokerTime t, SteadyTime now) {
     state_ = State::kAsked;
     started_ = heard_ = now;
     answer_.clear();
+    bytes_ = counted_ = 0;
     epoch_.start(ids_.next(), settings_.primary_key);
 }
 
 void QueryConnector::pace_progress(Millis interval) {
     pace_ = interval;
-    if (state_ == State::kIdle && trouble_.empty()) next_ = std::min(next_, started_ + interval);
+    next_beat_ = std::min(next_beat_, last_beat_ + beat());
+    if (state_ != State::kIdle || !trouble_.empty()) return;
+    next_ = std::min(next_, std::max(started_ + interval, rested_));
 }
+
+/// Whoever says nothing for three of the longest paces has its source taken over.
+Millis QueryConnector::beat() const { return std::min(kBeat, pace_); }
 
 ports::SourceHealth QueryConnector::health() const {
     ports::SourceHealth health;
@@ -98,7 +104,8 @@ void QueryConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
         out.emplace_back().kind = Fact::Kind::kMarker;
     }
     if (now < next_beat_) return;
-    next_beat_ = now + kBeat;
+    last_beat_ = now;
+    next_beat_ = now + beat();
     out.emplace_back().kind = Fact::Kind::kAlive;
 }
 
@@ -117,10 +124,15 @@ void QueryConnector::fail(const std::string& why, SteadyTime now) {
     next_ = now + retry_.next();
 }
 
-/// At most half of the time is spent in asking.
-void QueryConnector::rest(SteadyTime now) {
-    state_ = State::kIdle;
-    next_ = std::max(started_ + pace_, now + (now - started_));
+/// Another server, or timeline, or database; or the same from before what it said last.
+bool QueryConnector::went_back(const std::string& place, ports::Lsn position) {
+    const std::string before = std::exchange(place_, place);
+    return (!before.empty() && before != place) || position < version_.hi;
+}
+
+bool QueryConnector::too_large() {
+    for (; counted_ < answer_.size(); ++counted_) bytes_ += answer_[counted_].object.size();
+    return counted_ > kMostRows + 2 || bytes_ > kMostBytes;
 }
 
 void QueryConnector::handle(const ports::DatabaseEvent& event, SteadyTime now,
@@ -129,8 +141,12 @@ void QueryConnector::handle(const ports::DatabaseEvent& event, SteadyTime now,
     heard_ = now;
     if (event.kind == ports::DatabaseEvent::Kind::kSnapshot) {
         const ports::SqlRow& row = event.rows.front();
+        if (const Status right = judge_moment(row, settings_); !right) {
+            epoch_.cancel();
+            return fail(right.error().what, now);
+        }
         clock_ = time_of(row[1]);
-        if (went_back(row[2].value_or("")) || event.lsn < version_.hi) {
+        if (went_back(row[2].value_or(""), event.lsn)) {
             // Older versions are the truth from now on, in an incarnation of their own.
             epoch_.cancel();
             rewind_.happened();
@@ -142,19 +158,14 @@ void QueryConnector::handle(const ports::DatabaseEvent& event, SteadyTime now,
     }
     const Epoch::State state = epoch_.take(event, answer_);
     if (state == Epoch::State::kFailed) return fail(epoch_.trouble(), now);
-    if (answer_.size() > kMostRows + 2) {
+    if (too_large()) {
         epoch_.cancel();
-        return fail("the query has more than " + std::to_string(kMostRows) +
-                        " rows; fill a table with them, and write table",
+        return fail("the query answers more than " + std::to_string(kMostRows) + " rows, or " +
+                        std::to_string(kMostBytes >> 20U) +
+                        " MiB; fill a table with them, and write table",
                     now);
     }
     if (state == Epoch::State::kComplete) publish(now, out);
-}
-
-/// Another server, or timeline, or database.
-bool QueryConnector::went_back(const std::string& place) {
-    const std::string before = std::exchange(place_, place);
-    return !before.empty() && before != place;
 }
 
 Result<QueryConnector::Rows> QueryConnector::rows_of_answer() const {
@@ -212,7 +223,9 @@ void QueryConnector::publish(SteadyTime now, std::vector<Fact>& out) {
     answer_.clear();
     trouble_.clear();
     retry_.reset();
-    rest(now);
+    state_ = State::kIdle;
+    rested_ = now + (now - started_);  // at most half of the time is spent in asking
+    next_ = std::max(started_ + pace_, rested_);
 }
 
 }  // namespace trueup::connectors::postgres

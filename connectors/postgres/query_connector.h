@@ -37,8 +37,9 @@ namespace trueup::connectors::postgres {
 
 class QueryConnector : public ports::Connector {
   public:
-    /// More rows than this are no answer: fill a table with them.
+    /// More rows than this, or bytes of their objects, are no answer: fill a table with them.
     static constexpr std::size_t kMostRows = 200'000;
+    static constexpr std::size_t kMostBytes = 256UL << 20U;
     /// How long the server may say nothing of an answer.
     static constexpr Millis kAnswerLimit{60'000};
 
@@ -76,8 +77,9 @@ class QueryConnector : public ports::Connector {
     Millis until_due(SteadyTime now) const;
     void handle(const ports::DatabaseEvent& event, SteadyTime now, std::vector<Fact>& out);
     void fail(const std::string& why, SteadyTime now);
-    void rest(SteadyTime now);
-    bool went_back(const std::string& place);
+    Millis beat() const;
+    bool went_back(const std::string& place, ports::Lsn position);
+    bool too_large();
     void publish(SteadyTime now, std::vector<Fact>& out);
     Result<Rows> rows_of_answer() const;
     bool lacks_some(const Rows& rows) const;
@@ -96,15 +98,19 @@ class QueryConnector : public ports::Connector {
     std::string place_;   ///< server, timeline and database of the last answer
     Version version_;     ///< of the last answer
     std::vector<Fact> answer_;
+    std::size_t bytes_ = 0;    ///< of the objects in it that were counted
+    std::size_t counted_ = 0;  ///< facts
     Rows known_;
     bool complete_ = false;  ///< an epoch of this incarnation was published
     bool audit_ = false;
     bool fenced_ = false;
     Millis pace_{30'000};
     SteadyTime started_{};
-    SteadyTime heard_{};  ///< the server, of the running answer
-    SteadyTime next_{};   ///< when to ask again
+    SteadyTime heard_{};   ///< the server, of the running answer
+    SteadyTime next_{};    ///< when to ask again ...
+    SteadyTime rested_{};  ///< ... which is never sooner than this
     SteadyTime next_beat_{};
+    SteadyTime last_beat_{};
     std::string trouble_;
     std::uint64_t failures_ = 0;
     std::uint64_t epochs_ = 0;

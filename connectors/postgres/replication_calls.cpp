@@ -191,8 +191,7 @@ class CopyCall : public CopiedRows {
     int statements_ = 0;
 };
 
-/// On an ordinary session: a role that may not replicate can read a query. Its transaction ends
-/// with the session.
+/// On an ordinary session: a role that may not replicate can read a query.
 class QueryCall : public CopiedRows {
   public:
     QueryCall(CallId call, ports::CopyTable request)
@@ -203,19 +202,27 @@ class QueryCall : public CopiedRows {
             case 1:
                 return begin_copy_statement();
             case 2:
-                return moment_statement();
+                return moment_statement(request_);
             case 3:
                 return copy_statement(request_);
+            case 4:
+                return rollback_statement();
             default:
                 return std::nullopt;
         }
     }
+    /// Nothing of its transaction may be left.
+    bool ends_session() const override { return !over_; }
+    bool shows_rows() const override { return true; }
+
     /// The first statement that reads takes the snapshot, and then tells the position.
     Status result(const PGresult* result, Events& out) override {
+        over_ = statements_ == 4;
         if (statements_ != 2) return Done{};
         ports::SqlRow row = PQntuples(result) == 1 ? row_of(result, 0) : ports::SqlRow{};
-        const auto position =
-            row.size() == 3 && row[0] ? parse_lsn(*row[0]) : std::optional<ports::Lsn>();
+        const auto position = row.size() == 3 + request_.columns.size() && row[0]
+                                  ? parse_lsn(*row[0])
+                                  : std::optional<ports::Lsn>();
         if (!position) {
             return Error{Next::kRetry, Code::kInvalid, "the WAL position is not a single row"};
         }
@@ -228,6 +235,7 @@ class QueryCall : public CopiedRows {
   private:
     ports::CopyTable request_;
     int statements_ = 0;
+    bool over_ = false;
 };
 
 }  // namespace

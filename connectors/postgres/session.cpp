@@ -239,6 +239,10 @@ void Session::take_result(const pg_result* result, std::vector<ports::DatabaseEv
     // The detail of a data error shows row values; that of a slot says why it is lost.
     if (!detail.empty() && sqlstate.starts_with("55")) words += " (" + detail + ")";
     if (words.empty()) words = clean(PQresultErrorMessage(result));
+    if (sqlstate.starts_with("22") && queue_.front()->shows_rows()) {
+        words =
+            "a value of a row is none of the type that it is cast to (SQLSTATE " + sqlstate + ")";
+    }
     failure_ =
         std::pair(sqlstate, Error{next_move(sqlstate), code_of(sqlstate), "PostgreSQL: " + words});
 }

@@ -44,6 +44,8 @@ class SqlCall {
     virtual std::optional<Instant> send_by() const { return std::nullopt; }
     /// May run longer than the limit for a statement.
     virtual bool unhurried() const { return false; }
+    /// What the server says of values may show those of rows.
+    virtual bool shows_rows() const { return false; }
     /// The session is closed after this call, so that nothing of it stays at the server.
     virtual bool ends_session() const { return false; }
 

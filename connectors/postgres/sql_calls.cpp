@@ -87,7 +87,9 @@ class ReadRowsCall : public SqlCall {
         : SqlCall(call),
           statement_(read_rows_statement(request)),
           key_columns_(request.pk_columns.size()),
-          tells_place_(request.tell_place) {}
+          tells_place_(request.tell_place),
+          of_query_(!request.table.query.empty()) {}
+    bool shows_rows() const override { return of_query_; }
 
     std::optional<Statement> next(int) override {
         if (statement_) return std::exchange(statement_, std::nullopt);
@@ -122,6 +124,7 @@ class ReadRowsCall : public SqlCall {
     std::optional<Statement> statement_;
     std::size_t key_columns_;
     bool tells_place_;
+    bool of_query_;
     bool asks_place_ = false;
     std::optional<Statement> place_;
 };

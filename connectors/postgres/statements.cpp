@@ -339,15 +339,24 @@ Statement copy_statement(const ports::CopyTable& request) {
     std::string sql = "COPY (SELECT ";
     for (const std::string& column : request.columns) sql += quote_identifier(column) + ", ";
     sql += "(" + request.key_expression + ")::text FROM " + from(request.table) + ") TO STDOUT";
+    // What others wrote is one statement, whatever they wrote.
+    if (!request.table.query.empty()) return {std::move(sql)};
     return simple(std::move(sql));
 }
 
-Statement moment_statement() {
-    return simple(
+Statement moment_statement(const ports::CopyTable& request) {
+    std::string sql =
         "SELECT pg_current_wal_insert_lsn()::text, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text, " +
-        place_sql());
+        place_sql();
+    for (const std::string& column : request.columns) {
+        sql += ", pg_typeof(q." + quote_identifier(column) + ")::text";
+    }
+    return {sql + " FROM (SELECT) one LEFT JOIN (SELECT * FROM " + from(request.table) +
+            " LIMIT 0) q ON true"};
 }
+
+Statement rollback_statement() { return simple("ROLLBACK"); }
 
 namespace {
 

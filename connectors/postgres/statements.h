@@ -52,7 +52,8 @@ Statement begin_copy_statement();
 Statement create_copy_slot_statement(const std::string& slot);
 Statement copy_statement(const ports::CopyTable& request);
 /// One row, as CopyTable has it of a query. Fails on a standby.
-Statement moment_statement();
+Statement moment_statement(const ports::CopyTable& request);
+Statement rollback_statement();
 
 /// One line of COPY's text format, with or without its newline; nullopt when it is none.
 std::optional<ports::SqlRow> parse_copy_line(std::string_view line);

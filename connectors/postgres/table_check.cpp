@@ -188,11 +188,10 @@ std::string misread(const policy::Field& field, std::string_view type) {
     return "has blanks at its end, so that no word equals it; make it text";
 }
 
-Status judge_types(const TableCheck& table, const Settings& settings) {
+Status judge_types(const std::map<std::string, std::string>& types, const Settings& settings) {
     for (const auto& [column, as] : settings.types) {
-        const auto known = table.types.find(column);
-        const std::string why =
-            known == table.types.end() ? std::string() : misread(as, known->second);
+        const auto known = types.find(column);
+        const std::string why = known == types.end() ? std::string() : misread(as, known->second);
         if (why.empty()) continue;
         std::string text = "column " + column;
         text += " of " + table_text(settings.table);
@@ -212,6 +211,16 @@ std::string unlogged(const TableCheck& table, const Settings& settings) {
 }
 
 }  // namespace
+
+Status judge_moment(const ports::SqlRow& moment, const Settings& settings) {
+    constexpr std::size_t kFirstType = 3;
+    const std::vector<std::string> columns = RowMap::needed(settings, settings.primary_key);
+    std::map<std::string, std::string> types;
+    for (std::size_t i = 0; i < columns.size() && i + kFirstType < moment.size(); ++i) {
+        types[columns[i]] = moment[i + kFirstType].value_or("");
+    }
+    return judge_types(types, settings);
+}
 
 Status judge_table(const TableCheck& table, const Settings& settings) {
     if (table.wal_level != "logical") {
@@ -240,7 +249,7 @@ Status judge_table(const TableCheck& table, const Settings& settings) {
     }
     if (Status covered = judge_coverage(table, settings); !covered) return covered;
     if (Status sent = judge_generated(table, settings); !sent) return sent;
-    if (Status read = judge_types(table, settings); !read) return read;
+    if (Status read = judge_types(table.types, settings); !read) return read;
     if (table.identity == "u") return stop(unlogged(table, settings));
     if (!identity_suffices(table.identity.front(), table.pk_columns, settings)) {
         return stop(identity_trouble(settings, table.identity_of));

@@ -38,6 +38,10 @@ struct TableCheck {
 
 Result<TableCheck> read_table_check(const ports::SqlRow& row);
 
+/// Can what a query says be read as what the policy says that it is? By the row that begins its
+/// answer (ports::CopyTable).
+Status judge_moment(const ports::SqlRow& moment, const Settings& settings);
+
 /// Ok, or an error of kStop that says in one sentence what is wrong and which statement mends it.
 Status judge_table(const TableCheck& table, const Settings& settings);
 

@@ -116,7 +116,7 @@ struct LibpqDatabase::Sessions {
 };
 
 Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& conninfo,
-                                                           bool any_tls) {
+                                                           bool any_tls, bool read_only) {
     char* problem = nullptr;
     const std::unique_ptr<PQconninfoOption, Freed> options(
         PQconninfoParse(conninfo.c_str(), &problem));
@@ -131,6 +131,7 @@ Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& co
     for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
         if (option->val != nullptr) keywords.emplace_back(option->keyword, option->val);
     }
+    if (read_only) entry(keywords, "options") += " -c default_transaction_read_only=on";
     auto sessions = std::make_unique<Sessions>(with_defaults(std::move(keywords)), any_tls);
     if (!sessions->bell.made()) {
         return Error{Next::kRetry, Code::kExhausted,

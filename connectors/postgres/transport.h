@@ -21,8 +21,10 @@ class LibpqDatabase : public ports::Database {
   public:
     /// `conninfo` as in libpq: `host=… user=… password=… dbname=…` or a URI. Connects to nothing
     /// yet; fails only on text that is none. `any_tls`: sslmode is the operator's own business.
+    /// `read_only`: no statement writes, whatever it calls.
     static Result<std::unique_ptr<LibpqDatabase>> open(const std::string& conninfo,
-                                                       bool any_tls = false);
+                                                       bool any_tls = false,
+                                                       bool read_only = false);
     ~LibpqDatabase() override;
     LibpqDatabase(const LibpqDatabase&) = delete;
     LibpqDatabase& operator=(const LibpqDatabase&) = delete;

@@ -44,7 +44,7 @@ struct EnsureSlot {
 /// Answer: kSnapshot with `lsn` = the slot's consistent point, then kRows events, then kEnd.
 /// Of a query, which needs no slot and is read on the primary only, it is a position of the log
 /// behind which nothing is in the answer, and kSnapshot has one row: {that position, ms since 1970,
-/// where it was read (ReadRows::tell_place)}.
+/// where it was read (ReadRows::tell_place), the type of each of the columns}.
 struct CopyTable {
     Table table;
     std::vector<std::string> columns;

@@ -117,7 +117,7 @@ TEST(Config, SettingsSayWhereSourcesLookWithoutCredentials) {
     const std::string read_only = with(sound(), ", update_row: {source: rows}", "");
     EXPECT_EQ(places(with(read_only, "table: public.instances",
                           "query: 'SELECT * FROM v; '\n      primary_key: [id, part]"))[1],
-              "query=SELECT * FROM v primary_key=id,part");
+              "query=" + to_hex(hash128("SELECT * FROM v")) + " primary_key=id,part");
 }
 
 TEST(Config, WhatRulesMayMeanIsGivenAsHashes) {

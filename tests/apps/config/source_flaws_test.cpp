@@ -179,6 +179,10 @@ TEST(ConfigSourceFlaws, AQueryIsOneThatReads) {
         flaws_of_query("query: DELETE FROM v\n      primary_key: [id]"),
         "trueup.yaml:11: sources.rows.postgres.query does not begin with SELECT or WITH; write "
         "one query, as in SELECT id, data ->> 'state' AS state FROM public.users");
+    EXPECT_EQ(flaws_of_query("query: SELECT * FROM v\n      primary_key: [session_token]"),
+              "trueup.yaml:12: sources.rows.postgres.primary_key has 'session_token', which is "
+              "published in clear text and cannot be hashed or dropped; write another column, or "
+              "fields: {session_token: map} if its text may be published");
     EXPECT_EQ(flaws_of_query("query: SELECT * FROM v\n      primary_key: []"),
               "trueup.yaml:12: sources.rows.postgres.primary_key is empty; write the columns that "
               "tell its rows apart");

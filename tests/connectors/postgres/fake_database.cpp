@@ -65,7 +65,9 @@ void FakeDatabase::copy(ports::CallId call, const ports::CopyTable&) {
     if (!begin(call, "copy", "") || !give_snapshots) return;
     push(call, Kind::kSnapshot);
     events_.back().lsn = consistent_point;
-    events_.back().rows = {{format_lsn(consistent_point), clock, place}};  // of a query
+    ports::SqlRow moment{format_lsn(consistent_point), clock, place};  // of a query
+    moment.insert(moment.end(), types.begin(), types.end());
+    events_.back().rows = {std::move(moment)};
     push(call, Kind::kRows);
     events_.back().rows = rows;
     if (answer_copies) end_copy();

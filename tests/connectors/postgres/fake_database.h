@@ -19,6 +19,7 @@ class FakeDatabase : public ports::Database {
     std::string insert_position = "0/1000";
     std::string clock = "1700000000000";  ///< its own, in ms since 1970
     std::string place = "77/1/main";      ///< where a query is answered
+    ports::SqlRow types;                  ///< and of which types its columns are
     ports::Lsn consistent_point = 0x800;
     std::vector<ports::SqlRow> rows;
     bool answer_copies = true;

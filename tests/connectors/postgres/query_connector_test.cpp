@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -190,6 +191,53 @@ TEST_F(QueryConnectorTest, ALogThatWentBackDoesTheSame) {
     answers({account("a", "up")}, 0x900);
     EXPECT_EQ(kinds(answers({account("a", "down")}, 0x400)), Kinds{});
     EXPECT_TRUE(connector_->needs_new_incarnation());
+}
+
+TEST_F(QueryConnectorTest, AColumnThatIsOfAnotherTypeThanItIsReadAsMakesNoAnswer) {
+    // `active` was a boolean and read as text: no row said `true`, and every map was found.
+    Settings settings = accounts();
+    settings.types["state"] = {};
+    connector_ = QueryConnector::open(settings, database_).value();
+    connector_->pace_progress(kEvery);
+    connector_->restart(now_);
+    database_.types = {"text", "boolean"};  // of id and state
+    EXPECT_EQ(kinds(answers({account("a", "t")}, 0x900)), Kinds{});
+    EXPECT_NE(connector_->health().trouble.find("declare it boolean"), std::string::npos);
+    database_.types = {"text", "text"};
+    EXPECT_FALSE(answers({account("a", "true")}, 0x910).empty());
+}
+
+TEST_F(QueryConnectorTest, AtMostHalfOfTheTimeIsSpentInAskingHoweverShortThePace) {
+    // A query of 20 s was asked again at once while a finding waited.
+    database_.answer_copies = false;
+    answers({account("a", "up")}, 0x900);
+    now_ += Millis(20'000);
+    database_.end_copy();
+    EXPECT_FALSE(settle().empty());
+    const std::size_t asked = database_.count("copy");
+    connector_->pace_progress(Millis(2'000));
+    now_ += Millis(19'000);
+    settle();
+    EXPECT_EQ(database_.count("copy"), asked);
+    now_ += Millis(1'000);
+    settle();
+    EXPECT_EQ(database_.count("copy"), asked + 1);
+}
+
+TEST_F(QueryConnectorTest, WhoWaitsForALongAnswerSaysSoOftenEnoughToKeepItsSource) {
+    // Another connector takes over who has been silent for three paces.
+    connector_->pace_progress(Millis(3'000));
+    database_.answer_copies = false;
+    settle();
+    std::size_t beats = 0;
+    for (int second = 0; second < 9; ++second) {
+        now_ += Millis(1'000);
+        std::vector<Fact> facts;
+        connector_->step(now_, Millis(0), facts);
+        beats += static_cast<std::size_t>(std::count_if(
+            facts.begin(), facts.end(), [](const Fact& f) { return f.kind == Kind::kAlive; }));
+    }
+    EXPECT_EQ(beats, 3U);
 }
 
 TEST_F(QueryConnectorTest, MoreRowsThanItCanHoldAreNoAnswer) {
