@@ -85,7 +85,7 @@ policies:
       duplicates: {{mode: observe}}
     max_clock_skew: 1s
 executors:
-  delete_object: {{source: maps}}
+  delete_object: {{sources: [maps]}}
   update_row: {{source: jobs}}
 http: {{listen: "127.0.0.1:0"}}
 """
@@ -278,7 +278,7 @@ class References(scenario.Scenario):
             return engine.seen(kind="outcome", outcome="refused")
 
         self.filled_until(engine, "a look refuses it", refused)
-        self.assertIn("enabled = false): it is true now", refused()[0]["text"])
+        self.assertIn("enabled = f): it is t now", refused()[0]["text"])
         self.assertEqual(set(self.states().values()), {"running"})
         self.assertEqual(engine.end()[0], 0)
 
