@@ -245,7 +245,8 @@ class References(scenario.Scenario):
         code, said = self.run_trueup("config", "check", "-c", self.config)
         self.assertEqual(code, 0, said)
         said = self.run_trueup("plan", "-c", self.config)[1]
-        self.assertIn("on-none: job runs on a node that is gone or cordoned; nothing would be done (stale)", said)
+        held = "on-none: job runs on a node that is gone or cordoned; nothing would be done (stale)"
+        self.assertIn(held, said)
         engine = self.make_engine()
         engine.start()
         for subject in ("on-none", "on-cordoned", "stray"):
