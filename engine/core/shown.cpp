@@ -101,7 +101,8 @@ Truth Evaluation::watched(const PlanPattern& pattern, const Found& bound) const 
 
 /// Of a pattern whose role shows nothing.
 Truth Evaluation::nobody(const PlanPattern& pattern, const Shown& objects, bool none) const {
-    const Truth truth = objects.known ? Truth::of(none) : Truth::unknown(Reason::kNotSynced);
+    const Reason why = objects.asked ? Reason::kNotSynced : Reason::kIncomplete;
+    const Truth truth = objects.known ? Truth::of(none) : Truth::unknown(why);
     if (watch_ && objects.asked) {
         watch_->nobody(pattern.role, objects.sources, objects.named, truth);
     }

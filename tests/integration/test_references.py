@@ -85,7 +85,7 @@ policies:
       duplicates: {{mode: observe}}
     max_clock_skew: 1s
 executors:
-  delete_object: {{source: maps}}
+  delete_object: {{sources: [maps]}}
   update_row: {{source: jobs}}
 http: {{listen: "127.0.0.1:0"}}
 """
@@ -244,6 +244,9 @@ class References(scenario.Scenario):
         self.map("stray")
         code, said = self.run_trueup("config", "check", "-c", self.config)
         self.assertEqual(code, 0, said)
+        said = self.run_trueup("plan", "-c", self.config)[1]
+        held = "on-none: job runs on a node that is gone or cordoned; nothing would be done (stale)"
+        self.assertIn(held, said)
         engine = self.make_engine()
         engine.start()
         for subject in ("on-none", "on-cordoned", "stray"):
@@ -278,7 +281,7 @@ class References(scenario.Scenario):
             return engine.seen(kind="outcome", outcome="refused")
 
         self.filled_until(engine, "a look refuses it", refused)
-        self.assertIn("enabled = false): it is true now", refused()[0]["text"])
+        self.assertIn("enabled = f): it is t now", refused()[0]["text"])
         self.assertEqual(set(self.states().values()), {"running"})
         self.assertEqual(engine.end()[0], 0)
 

@@ -551,9 +551,9 @@ class Judgement {
         if (by_itself_) return unknown(Reason::kIncomplete);
         if (pattern.quantifier != Quantifier::kSome) return match({&pattern}, 0, bound).truth;
         const auto all = objects(pattern, bound);
-        const bool known = all.has_value() && proven(pattern, bound);
         Truth some = kNo;
-        if ((!all || all->empty()) && !known) some = unknown(Reason::kNotSynced);
+        if (!all) some = unknown(Reason::kIncomplete);
+        if (all && all->empty() && !proven(pattern, bound)) some = unknown(Reason::kNotSynced);
         for (const Facet* facet : all.value_or(std::vector<const Facet*>{})) {
             some = either(some, wanted(pattern, *facet, bound));
         }
@@ -657,9 +657,10 @@ class Judgement {
             return go_on(both(so, wanted(pattern, *facet, bound)), more);
         };
         const auto listed = objects(pattern, bound);
-        const std::vector<const Facet*> all = listed.value_or(std::vector<const Facet*>{});
-        const bool known = listed.has_value() && proven(pattern, bound);
         const Truth scope = watched(pattern, bound);
+        if (!listed) return go_on(both(scope, unknown(Reason::kIncomplete)), bound);
+        const std::vector<const Facet*>& all = *listed;
+        const bool known = proven(pattern, bound);
         if (pattern.quantifier == Quantifier::kNone) {
             return go_on(both(scope, none(pattern, all, bound, known)), bound);
         }
