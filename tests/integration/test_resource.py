@@ -353,7 +353,7 @@ class Resource(scenario.Scenario):
     def create_boxes(self):
         """The policy and the configuration of a rule that creates, and nothing else."""
         self.edit_policy(POLICY[POLICY.index("rules:\n") :], "rules:" + CREATING)
-        self.edit_policy("box: text}}", "box: text, id: number}}")
+        self.edit_policy("box: text}", "box: text, id: number}")
         rules = CONFIG[CONFIG.index("      unwanted_box:") : CONFIG.index("    stale_after:")]
         executors = CONFIG[CONFIG.index("  delete_object:") : CONFIG.index("http:")]
         self.edit_config({
