@@ -340,6 +340,9 @@ class Resource(scenario.Scenario):
     def test_what_the_server_does_not_take_is_said_and_not_made(self):
         self.create_boxes()
         self.edit_policy("labels: {of: tests},", "labels: {of: tests}, finalizers: [no name],")
+        for name in ("there", "here"):
+            self.box(name, plan="gold")
+            self.row(name, "gold")
         self.row("wanted", "gold")
         engine = self.make_engine()
         engine.start()
