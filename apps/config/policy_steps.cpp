@@ -470,7 +470,9 @@ policy::Template StepReader::read_template(const Tree& tree, const std::string& 
             break;
     }
     for (const Tree& each : tree.children) {
-        made.parts.push_back(read_template(each, path + '.' + each.key));
+        const bool list = made.kind == policy::Template::Kind::kList;
+        const std::string at = list ? fmt::format("[{}]", made.parts.size()) : '.' + each.key;
+        made.parts.push_back(read_template(each, path + at));
     }
     return made;
 }

@@ -340,6 +340,9 @@ class Resource(scenario.Scenario):
     def test_what_the_server_does_not_take_is_said_and_not_made(self):
         self.create_boxes()
         self.edit_policy("labels: {of: tests},", "labels: {of: tests}, finalizers: [no name],")
+        for name in ("there", "here"):
+            self.box(name, plan="gold")
+            self.row(name, "gold")
         self.row("wanted", "gold")
         engine = self.make_engine()
         engine.start()
@@ -353,7 +356,7 @@ class Resource(scenario.Scenario):
     def create_boxes(self):
         """The policy and the configuration of a rule that creates, and nothing else."""
         self.edit_policy(POLICY[POLICY.index("rules:\n") :], "rules:" + CREATING)
-        self.edit_policy("box: text}}", "box: text, id: number}}")
+        self.edit_policy("box: text}", "box: text, id: number}")
         rules = CONFIG[CONFIG.index("      unwanted_box:") : CONFIG.index("    stale_after:")]
         executors = CONFIG[CONFIG.index("  delete_object:") : CONFIG.index("http:")]
         self.edit_config({

@@ -68,11 +68,13 @@ const std::vector<Known>& known() {
           "rules.leftover_pod.when.rows: `one` becomes `some`",
           "rules.stuck_draining.when.rows: `one` becomes `some`"}},
         {"examples/tenants",
-         103,
+         115,
          {// Of two rows nobody knows which one is meant, whatever they say.
           "roles.rows.live.state: is left out",
           // Nothing is set in an object for a row beside which another one may be live (ADR 50).
           "rules.plan_drift.when.rows: `one` becomes `some`",
+          // Nor is anything created for one (ADR 55).
+          "rules.lost_tenant.when.rows: `one` becomes `some`",
           // Its grace counts from the first detection, and it has no create window.
           "rules.deleted_tenant.since: is first_seen",
           // Nothing that a namespace says is read, so that nothing of it is ever news.
