@@ -72,6 +72,11 @@ Standing failure_of(const Answer& answer, std::string_view what) {
     }
     const std::string said =
         call + ": HTTP " + std::to_string(answer.status) + ": " + message_of(answer.body);
+    // A quota and an admission webhook refuse by the same number as a missing right.
+    const bool right = said.ends_with(": ") || said.find(" cannot ") != std::string::npos;
+    if (answer.status == 403 && call.starts_with("CREATE ") && !right) {
+        return Standing::failed(false, said);
+    }
     if (answer.status == 403) {
         std::string verb = call.substr(0, call.find(' '));
         std::transform(verb.begin(), verb.end(), verb.begin(),

@@ -274,7 +274,11 @@ bool Evaluation::fits(const PlanStep& step, const Found& bound) const {
     if (!step.whole) return true;
     for (const PlanAssigned& set : step.sets) {
         for (const PlanPiece& piece : *set.value) {
-            if (piece.field.role == kNoRole) continue;
+            if (piece.field.role == kNoRole) {
+                if (piece.kind == policy::Piece::Kind::kSubject) placed += on_.subject.key.size();
+                if (placed > kMostPlaced) return false;
+                continue;
+            }
             const PlanRole& of = role(piece.field.role);
             const std::string_view text =
                 value_of(of, piece.field.field, *bound[piece.field.role]).text;

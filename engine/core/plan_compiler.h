@@ -83,8 +83,8 @@ class PlanCompiler {
     static bool binds(const PlanCase& found, Role role);
     void rank_in_one(PlanRule& rule, const PlanCase& found) const;
     PlanText planned(const policy::Text& text);
-    void put(const policy::Template& part, PlanText& json);
-    void put(const policy::Text& text, PlanText& json);
+    void put(const policy::Template& part, PlanText& json, bool texts = false);
+    void put(const policy::Text& text, PlanText& json, bool is_text);
     PlanStep planned(const policy::Step& text);
 
     // plan_mentions.cpp: what a case rests on

@@ -150,29 +150,33 @@ PlanText PlanCompiler::planned(const policy::Text& text) {
 }
 
 /// What an object is made of, as JSON in which what is filled in stands where it is to be.
-void PlanCompiler::put(const policy::Template& part, PlanText& json) {
+void PlanCompiler::put(const policy::Template& part, PlanText& json, bool texts) {
     using Kind = policy::Template::Kind;
     const bool map = part.kind == Kind::kMap;
     if (part.kind == Kind::kNull) return core::put("null", json);
-    if (part.kind == Kind::kText) return put(part.text, json);
+    if (part.kind == Kind::kText) return put(part.text, json, texts);
     if (part.kind == Kind::kBare) {
-        return core::put(part.text.empty() ? "null" : part.text.front().literal, json);
+        const std::string value = part.text.empty() ? "null" : part.text.front().literal;
+        return core::put(texts ? json_string(value) : value, json);
     }
     core::put(map ? "{" : "[", json);
     for (const policy::Template& each : part.parts) {
         if (&each != part.parts.data()) core::put(",", json);
         if (map) core::put(json_string(each.key) + ':', json);
-        put(each, json);
+        // The values of labels and annotations are texts, of whatever object.
+        const bool labels =
+            part.key == "metadata" && (each.key == "labels" || each.key == "annotations");
+        put(each, json, texts || labels);
     }
     core::put(map ? "}" : "]", json);
 }
 
-/// One reference and nothing else keeps its field's type.
-void PlanCompiler::put(const policy::Text& text, PlanText& json) {
+/// One reference and nothing else keeps its field's type, where it need not be a text.
+void PlanCompiler::put(const policy::Text& text, PlanText& json, bool is_text) {
     using Kind = policy::Piece::Kind;
     using Type = policy::Field::Type;
     PlanText pieces = planned(text);
-    if (pieces.size() == 1 && pieces.front().field.role != kNoRole) {
+    if (!is_text && pieces.size() == 1 && pieces.front().field.role != kNoRole) {
         PlanPiece& one = pieces.front();
         const Type type = plan_.roles[one.field.role].fields[one.field.field].type;
         if (type == Type::kNumber || type == Type::kBoolean) {

@@ -140,6 +140,18 @@ TEST_F(CreateObject, AServersRefusalIsSaid) {
     EXPECT_EQ(fixture.cluster.effects, 0U);
 }
 
+TEST_F(CreateObject, AQuotaIsNoMissingRight) {
+    // It was said to grant a verb that the account had, and somebody did.
+    fixture.cluster.upset_creates = {
+        {.status = 403,
+         .body = R"({"kind":"Status","message":"pods \"w\" is forbidden: exceeded quota: small"})"}};
+    const Outcome outcome = fixture.run(create_worker());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_FALSE(outcome.retryable);
+    EXPECT_TRUE(says(outcome, "exceeded quota: small")) << outcome.detail;
+    EXPECT_FALSE(says(outcome, "grant")) << outcome.detail;
+}
+
 TEST_F(CreateObject, WhatItsSourceWouldNotShowIsNotCreated) {
     source().selector = *ports::Selector::parse("role=worker,zone in (a, b)");
     const Outcome outcome = fixture.run(create_worker());
