@@ -98,7 +98,10 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     if (source.only_read()) {
         auto look = look_at(**database, *settings, watcher);
         if (!look) return look.error();
-        return Surveyed{.name = source.name, .look = std::move(*look)};
+        Surveyed asked;
+        asked.name = source.name;
+        asked.look = std::move(*look);
+        return asked;
     }
     const auto inspection = postgres::inspect(**database, *settings);
     if (!inspection) return about(source, inspection.error());

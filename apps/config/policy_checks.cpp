@@ -207,9 +207,9 @@ void PolicyChecks::check_asks(const policy::Case& found) {
         const bool counts =
             std::any_of(count.subjects.begin(), count.subjects.end(), [&](const auto& subject) {
                 const auto some = [this](const auto& each) { return counts_some(each); };
-                const auto found = std::find_if_not(subject.begin(), subject.end(), some);
-                if (found != subject.end()) vain = &*found;
-                return found == subject.end();
+                const auto none = std::find_if_not(subject.begin(), subject.end(), some);
+                if (none != subject.end()) vain = &*none;
+                return none == subject.end();
             });
         if (counts || vain == nullptr) continue;
         const std::string key = policy::key_text(role(vain->role).key);

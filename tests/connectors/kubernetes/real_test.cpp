@@ -6,6 +6,7 @@
 #include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/paths.h"
 #include "connectors/kubernetes/transport.h"
+#include "engine/base/json_string.h"
 #include "engine/model/object.h"
 #include "engine/ports/clock.h"
 #include "tests/support/temp_dir.h"
@@ -289,8 +290,8 @@ TEST_F(RealKubernetes, TheCertificateOfAnExecPluginIsAccepted) {
     const TempDir folder;
     std::ofstream(folder / "credential")
         << R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
-        << R"("status":{"clientCertificateData":)" << connectors::json_string(access_.cert)
-        << R"(,"clientKeyData":)" << connectors::json_string(access_.key) << "}}";
+        << R"("status":{"clientCertificateData":)" << json_string(access_.cert)
+        << R"(,"clientKeyData":)" << json_string(access_.key) << "}}";
     connectors::ExecConfig plugin;
     plugin.command = plugin.program = "cat";
     plugin.args = {folder / "credential"};
