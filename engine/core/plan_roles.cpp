@@ -210,6 +210,10 @@ void PlanCompiler::date(Role number) {
     if (by == nullptr || !by->reference || !by->as_of_field.empty()) {
         return flaw("as of when " + text.name + " is, is said by no reference");
     }
+    if (!plan_.roles[number].sources.empty() && plan_.roles[as_of.field.role].sources.empty()) {
+        return flaw("as of when " + text.name + " is, is said by " + by->name +
+                    ", and no source has any");
+    }
     plan_.roles[number].as_of = as_of;
 }
 
