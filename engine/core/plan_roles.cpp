@@ -200,7 +200,6 @@ std::uint16_t PlanCompiler::field_number(Role role, const std::string& name) con
     return static_cast<std::uint16_t>(std::distance(names.begin(), names.find(name)));
 }
 
-/// kNoRole where nothing is meant.
 /// Of a mirror of a mirror nobody could tell as of when it is.
 void PlanCompiler::date(Role number) {
     const policy::Role& text = policy_.roles[number];
@@ -217,6 +216,7 @@ void PlanCompiler::date(Role number) {
     plan_.roles[number].as_of = as_of;
 }
 
+/// kNoRole where nothing is meant.
 FieldAt PlanCompiler::at(const policy::FieldRef& field) {
     if (field.role.empty() && field.field.empty()) return {};
     const Role role = named(field.role);
