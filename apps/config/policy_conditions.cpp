@@ -140,6 +140,7 @@ bool PolicyReader::read_counted_objects(const Tree& tree, policy::Count& count,
     const Tree& one = tree.children.front();
     if (const policy::Role* role = terms_.role(one.key, one.line, path)) {
         count.role = role->name;
+        if (!terms_.may_count(*role, one.line, path + ".objects")) return true;
         count.objects = terms_.condition(one, *role, path + ".objects." + one.key);
     }
     return true;

@@ -31,7 +31,7 @@ std::vector<policy::Pattern> PolicyTerms::patterns(const Tree& tree, const std::
     for (const Tree& child : tree.children) {
         const std::string where = path + '.' + child.key;
         const policy::Role* found = role(child.key, child.line, path);
-        if (found == nullptr) continue;
+        if (found == nullptr || (counting && !may_count(*found, child.line, path))) continue;
         if (child.kind != Tree::Kind::kList) {
             if (auto one = pattern(child, *found, where)) all.push_back(std::move(*one));
             continue;
@@ -51,6 +51,15 @@ std::vector<policy::Pattern> PolicyTerms::patterns(const Tree& tree, const std::
         }
     }
     return all;
+}
+
+/// What is looked up is no subject's.
+bool PolicyTerms::may_count(const policy::Role& role, int line, const std::string& path) {
+    if (!role.reference) return true;
+    flaw(line, fmt::format("{} counts {}, which is a reference: it is nobody's, and rules look it "
+                           "up by name; count a role of its own",
+                           path, role.name));
+    return false;
 }
 
 std::optional<policy::Pattern> PolicyTerms::pattern(const Tree& tree, const policy::Role& role,

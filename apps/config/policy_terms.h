@@ -46,6 +46,7 @@ class PolicyTerms {
     std::vector<policy::Pattern> patterns(const Tree& tree, const std::string& path);
     /// The same of a count, which binds nothing: several may be so of one role.
     std::vector<policy::Pattern> counted(const Tree& tree, const std::string& path);
+    bool may_count(const policy::Role& role, int line, const std::string& path);
     /// A text with `{role.field}`, `{subject}` and `{now}` in it.
     policy::Text text(const Tree& tree, const std::string& path);
 

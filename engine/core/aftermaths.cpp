@@ -2,6 +2,7 @@
 #include "engine/core/aftermaths.h"
 
 #include "engine/core/ending.h"
+#include "engine/core/marks.h"
 
 #include <algorithm>
 
@@ -27,10 +28,26 @@ Aftermath& Aftermaths::aftermath_of(Entry& entry) {
     return *entry.subject.aftermath;
 }
 
+std::uint64_t Aftermaths::said(const Subject& subject, RuleNumber rule) const {
+    return said_to(*state_.plan, state_.plan->rules[rule.value()], subject, meta_.settings,
+                   marks_.references());
+}
+
+/// Has anything been said since the finding's command was ordered, also of what it looks up?
+bool Aftermaths::said_since(const Subject& subject, const Finding& finding) const {
+    const Offset newest = newest_evidence(*finding.command);
+    bool since = std::any_of(subject.facets.begin(), subject.facets.end(),
+                             [&](const Facet& facet) { return facet.offset > newest; });
+    const PlanRule& rule = state_.plan->rules[finding.rule.value()];
+    each_reference(
+        *state_.plan, rule, subject, meta_.settings, marks_.references(),
+        [&](const Facet& facet) { since = since || facet.evidence >= finding.command->issued; });
+    return since;
+}
+
 /// Has anything that the rule reads been said since, or everything been listed anew?
 bool Aftermaths::news_since(const Subject& subject, const Refusal& refusal) const {
-    const PlanRule& rule = state_.plan->rules[refusal.rule.value()];
-    if (said_to(*state_.plan, rule, subject, meta_.settings) != refusal.said) return true;
+    if (said(subject, refusal.rule) != refusal.said) return true;
     for (SourceId id = 0; id < meta_.source_count(); ++id) {
         if (meta_.settings.sources[id].role == kNoRole) continue;
         const bool known = id < refusal.epochs.size();
@@ -125,12 +142,7 @@ void Aftermaths::note_refusal(Entry& entry, const Finding& finding, const Outcom
     // A verification writes nothing: it is the look itself, to be repeated until both agree.
     if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
     // What was said since it was ordered is news already.
-    const Offset newest = newest_evidence(*finding.command);
-    const std::vector<Facet>& facets = entry.subject.facets;
-    if (std::any_of(facets.begin(), facets.end(),
-                    [&](const Facet& facet) { return facet.offset > newest; })) {
-        return;
-    }
+    if (said_since(entry.subject, finding)) return;
     std::vector<Refusal>& refusals = aftermath_of(entry).refusals;
     std::erase_if(refusals, [&](const Refusal& old) {
         return old.rule == finding.rule && old.object_id == finding.object_id;
@@ -139,8 +151,7 @@ void Aftermaths::note_refusal(Entry& entry, const Finding& finding, const Outcom
     Refusal& refusal = refusals.emplace_back();
     refusal.rule = finding.rule;
     refusal.object_id = finding.object_id;
-    refusal.said = said_to(*state_.plan, state_.plan->rules[finding.rule.value()], entry.subject,
-                           meta_.settings);
+    refusal.said = said(entry.subject, finding.rule);
     for (const SourceState& source : meta_.sources) refusal.epochs.push_back(source.epochs);
 }
 

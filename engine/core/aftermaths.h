@@ -7,16 +7,19 @@
 
 #include "engine/core/fold.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace trueup::core {
 
+class Marks;
+
 class Aftermaths {
   public:
     using Entry = SubjectTable::Entry;
 
-    explicit Aftermaths(State& state) : state_(state), meta_(state.meta) {}
+    Aftermaths(State& state, Marks& marks) : state_(state), meta_(state.meta), marks_(marks) {}
 
     /// Made if it is new.
     Aftermath& aftermath_of(Entry& entry);
@@ -32,12 +35,15 @@ class Aftermaths {
     void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
 
   private:
+    std::uint64_t said(const Subject& subject, RuleNumber rule) const;
+    bool said_since(const Subject& subject, const Finding& finding) const;
     bool news_since(const Subject& subject, const Refusal& refusal) const;
     bool kept(const Subject& subject, const Mended& mended) const;
     bool over(const Subject& subject, const Ended& ended) const;
 
     State& state_;  ///< the plan; its subjects are only marked as dirty
     const Meta& meta_;
+    Marks& marks_;  ///< what is looked up
 };
 
 }  // namespace trueup::core

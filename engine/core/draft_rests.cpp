@@ -277,9 +277,12 @@ void Draft::rest_on_reference(const PlanPattern& pattern) {
     }
 }
 
+/// A case before that did not match may not have come to who is meant; nobody is asked for who has
+/// no name.
 void Draft::rest_on_named(const PlanPattern& pattern, const std::string& name) {
     const PlanRole& role = role_of(pattern.role);
     for (const SourceId source : role.sources) {
+        if (!may_be_named(name_of_source(source), name)) continue;
         std::vector<std::string> known;
         for (const Facet& facet : on_.references.about(source, name).facets) {
             if (facet.source != source || !facet.present()) continue;

@@ -1,7 +1,7 @@
 #include "engine/core/facts.h"
 
 #include "engine/core/by_itself.h"
-#include "engine/core/source_state.h"
+#include "engine/core/references.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,25 +11,72 @@ namespace trueup::core {
 
 using Kind = PlanValue::Kind;
 
-std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& subject,
+namespace {
+
+/// What the rule reads of one object that is there.
+std::uint64_t said_by(std::uint64_t sum, const Plan& plan, const PlanRule& rule, const Facet& facet,
                       const Settings& settings) {
+    const Role number = settings.sources[facet.source].role;
+    const PlanRole& role = plan.roles[number];
+    const Seen seen = as_seen(facet, settings, nullptr);
+    for (const PlanCase& each : rule.cases) {
+        if (each.mentions[number].empty()) continue;
+        const std::size_t state =
+            (vetoed(facet) ? 1U : 0U) + (deleting(facet) ? 2U : 0U) + (ours(role, facet) ? 4U : 0U);
+        sum = digest(sum, state, {Kind::kText, facet.object_id});
+        for (const std::uint16_t field : each.mentions[number]) {
+            if (!derived(role.fields[field])) {
+                sum = digest(sum, field, value_of(role, field, seen));
+            }
+        }
+    }
+    return sum;
+}
+
+}  // namespace
+
+void each_reference(const Plan& plan, const PlanRule& rule, const Subject& subject,
+                    const Settings& settings, const References& references,
+                    const std::function<void(const Facet&)>& then) {
+    const auto look_up = [&](const PlanPattern& pattern, std::string_view name) {
+        for (const SourceId source : plan.roles[pattern.role].sources) {
+            if (!may_be_named(references.sources[source].name, name)) continue;
+            for (const Facet& facet : references.about(source, name).facets) {
+                if (facet.source == source) then(facet);
+            }
+        }
+    };
+    const auto look_all_up = [&](const PlanPattern& pattern) {
+        if (!plan.roles[pattern.role].reference) return;
+        if (!pattern.named_literal.empty()) return look_up(pattern, pattern.named_literal);
+        for (const Facet& by : subject.facets) {
+            const Role number = settings.sources[by.source].role;
+            if (!by.present() || number != pattern.named.role) continue;
+            const Seen seen = as_seen(by, settings, nullptr);
+            look_up(pattern, value_of(plan.roles[number], pattern.named.field, seen).text);
+        }
+    };
+    for (const PlanCase& each : rule.cases) {
+        for (const PlanPattern& pattern : each.patterns) look_all_up(pattern);
+        for (const PlanPattern& pattern : each.looked_up) look_all_up(pattern);
+    }
+}
+
+/// Of what is looked up also since when: it may have changed and be what it was, before the subject
+/// is judged for it.
+std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& subject,
+                      const Settings& settings, const References& references) {
     std::uint64_t sum = 0;
     for (const Facet& facet : subject.facets) {
         const Role number = settings.sources[facet.source].role;
         if (!facet.present() || number >= plan.roles.size()) continue;
-        const PlanRole& role = plan.roles[number];
-        const Seen seen = as_seen(facet, settings, nullptr);
-        for (const PlanCase& each : rule.cases) {
-            if (each.mentions[number].empty()) continue;
-            const std::size_t state = (vetoed(facet) ? 1U : 0U) + (deleting(facet) ? 2U : 0U) +
-                                      (ours(role, facet) ? 4U : 0U);
-            sum = digest(sum, state, {Kind::kText, facet.object_id});
-            for (const std::uint16_t field : each.mentions[number]) {
-                if (!derived(role.fields[field]))
-                    sum = digest(sum, field, value_of(role, field, seen));
-            }
-        }
+        sum = said_by(sum, plan, rule, facet, settings);
     }
+    each_reference(plan, rule, subject, settings, references, [&](const Facet& facet) {
+        const auto since = facet.evidence.time_since_epoch().count();
+        sum = digest(sum, 0, static_cast<std::uint64_t>(since));
+        if (facet.present()) sum = said_by(sum, plan, rule, facet, settings);
+    });
     return sum;
 }
 

@@ -10,17 +10,24 @@
 #include "engine/model/subject.h"
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
 namespace trueup::core {
 
+struct References;
 struct SourceState;
 
-/// A digest of all that a rule reads of the subject: an equal one, and nothing that it reads is
-/// new. The same on every machine.
+/// A digest of all that a rule reads of the subject, and of what it looks up for it: an equal one,
+/// and nothing that it reads is new. The same on every machine.
 std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& subject,
-                      const Settings& settings);
+                      const Settings& settings, const References& references);
+
+/// What the cases look up for the subject, whoever of it names them: what is gone, too.
+void each_reference(const Plan& plan, const PlanRule& rule, const Subject& subject,
+                    const Settings& settings, const References& references,
+                    const std::function<void(const Facet&)>& then);
 
 /// What all present objects of one subject come to.
 struct Word {

@@ -60,8 +60,8 @@ class FoldRun {
           report_(report),
           brakes_(state),
           findings_(state, record, report),
-          aftermaths_(state),
           marks_(state, record, report, findings_),
+          aftermaths_(state, marks_),
           endings_(state, findings_, marks_, aftermaths_),
           outcomes_(state, findings_, marks_, endings_, aftermaths_, brakes_),
           judging_(state, findings_, marks_, endings_, outcomes_, aftermaths_, brakes_),
@@ -92,8 +92,8 @@ class FoldRun {
     // Each refers to earlier ones only.
     const Brakes brakes_;
     Findings findings_;
-    Aftermaths aftermaths_;
     Marks marks_;
+    Aftermaths aftermaths_;
     Endings endings_;
     Outcomes outcomes_;
     Judging judging_;

@@ -100,10 +100,16 @@ void Marks::begin_anew(Entry& entry, const Sweep& sweep) {
 }
 
 /// Were the other sources of its role heard past its last word? Until then that tells them what to
-/// be heard past.
+/// be heard past. So it tells a table that is filled from elsewhere, which is believed for as long
+/// after its filling as a source may be silent.
 bool Marks::heard_beside(const Facet& facet) const {
     const Role role = meta_.settings.sources[facet.source].role;
     if (state_.plan == nullptr || role >= state_.plan->roles.size()) return true;
+    const std::vector<PlanRole>& roles = state_.plan->roles;
+    const bool mirrors = std::any_of(roles.begin(), roles.end(),
+                                     [](const PlanRole& each) { return each.as_of.has_value(); });
+    const Millis believed = meta_.settings.stale_after + meta_.settings.max_broker_skew;
+    if (mirrors && meta_.broker_now - facet.evidence <= believed) return false;
     const std::vector<SourceId>& sources = state_.plan->roles[role].sources;
     return std::all_of(sources.begin(), sources.end(), [&](SourceId source) {
         return source == facet.source || proven_past(meta_.sources[source], facet.evidence);

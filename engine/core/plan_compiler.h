@@ -61,6 +61,7 @@ class PlanCompiler {
     PlanPattern planned(const policy::Pattern& text);
     void add(const policy::NamedCondition& condition);
     void add(const policy::Ledger& text);
+    Role counted(const std::string& name);
     void count_by(const std::vector<policy::Pattern>& subjects, PlanCount& count);
     void add(const policy::Count& text);
     void count_unknown_words();

@@ -188,11 +188,18 @@ void PlanCompiler::add(const policy::Ledger& text) {
     plan_.ledger = std::move(ledger);
 }
 
+/// What is looked up is nobody's, so that it counts for none.
+Role PlanCompiler::counted(const std::string& name) {
+    const Role role = named(name);
+    if (plan_.roles[role].reference) flaw("a count is of " + name + ", which is a reference");
+    return role;
+}
+
 /// What makes a subject count. Nothing is set where a bit is one too many: the plan is refused.
 void PlanCompiler::count_by(const std::vector<policy::Pattern>& subjects, PlanCount& count) {
     Mask& mask = count.any.emplace_back();
     for (const policy::Pattern& pattern : subjects) {
-        const Role role = named(pattern.role);
+        const Role role = counted(pattern.role);
         const bool none = pattern.quantifier == Quantifier::kNone;
         const std::size_t bit = bit_of(node(pattern.condition, role), role, !none);
         if (bit >= Bits::kMost) continue;
@@ -218,7 +225,7 @@ void PlanCompiler::add(const policy::Count& text) {
     if (text.role.empty()) {
         plan_.of_subjects.push_back(number);
     } else {
-        const Role role = named(text.role);
+        const Role role = counted(text.role);
         count.objects = bit_of(node(text.objects, role), role, false);
         plan_.roles[role].counted.push_back(number);
     }

@@ -197,7 +197,6 @@ std::uint16_t PlanCompiler::field_number(Role role, const std::string& name) con
     return static_cast<std::uint16_t>(std::distance(names.begin(), names.find(name)));
 }
 
-/// kNoRole where nothing is meant.
 /// Of a mirror of a mirror nobody could tell as of when it is.
 void PlanCompiler::date(Role number) {
     const policy::Role& text = policy_.roles[number];
@@ -207,9 +206,14 @@ void PlanCompiler::date(Role number) {
     if (by == nullptr || !by->reference || !by->as_of_field.empty()) {
         return flaw("as of when " + text.name + " is, is said by no reference");
     }
+    if (!plan_.roles[number].sources.empty() && plan_.roles[as_of.field.role].sources.empty()) {
+        return flaw("as of when " + text.name + " is, is said by " + by->name +
+                    ", and no source has any");
+    }
     plan_.roles[number].as_of = as_of;
 }
 
+/// kNoRole where nothing is meant.
 FieldAt PlanCompiler::at(const policy::FieldRef& field) {
     if (field.role.empty() && field.field.empty()) return {};
     const Role role = named(field.role);

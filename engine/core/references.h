@@ -3,7 +3,9 @@
 #pragma once
 
 #include "engine/core/source_state.h"
+#include "engine/model/key.h"
 #include "engine/model/subject.h"
+#include "engine/model/subject_key.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,5 +25,11 @@ struct References {
     /// until the judgement ends. When a reference changes, every subject is judged again.
     std::function<const Subject&(SourceId source, std::string_view name)> about;
 };
+
+/// What is no name, as nothing is none, may mean anybody.
+inline bool may_be_named(std::string_view source, std::string_view name) {
+    return policy::can_be_a_name(name) &&
+           reference_prefix(source).size() + name.size() <= kMaxSubjectKey;
+}
 
 }  // namespace trueup::core

@@ -2,22 +2,10 @@
 // must prove what is said of them, and what it is worth that there are none.
 #include "engine/base/guard.h"
 #include "engine/core/evaluation_asked.h"
-#include "engine/model/key.h"
-#include "engine/model/subject_key.h"
 
 #include <algorithm>
 
 namespace trueup::core {
-
-namespace {
-
-/// What is no name, as nothing is none, may mean anybody.
-bool may_be_named(std::string_view source, std::string_view name) {
-    return policy::can_be_a_name(name) &&
-           reference_prefix(source).size() + name.size() <= kMaxSubjectKey;
-}
-
-}  // namespace
 
 Evaluation::Shown Evaluation::objects_of(const PlanPattern& pattern, const Found& bound) const {
     Shown found;

@@ -88,7 +88,9 @@ std::optional<Doubt> told_by(const Judgement& on, SourceId id, SourceId by, cons
 /// be in view.
 std::optional<Doubt> mirrored(const Judgement& on, SourceId id, const PlanAsOf& as_of,
                               Proven& proven) {
-    for (const SourceId by : on.plan.roles[as_of.field.role].sources) {
+    const std::vector<SourceId>& tellers = on.plan.roles[as_of.field.role].sources;
+    if (tellers.empty()) return Doubt{Reason::kStale, {std::nullopt, id, proven.upto}};
+    for (const SourceId by : tellers) {
         if (auto why = doubt(on, by, BrokerTime{}, Millis{0})) return why;
         if (auto why = clock_doubt(on, by)) return why;
         if (auto why = told_by(on, id, by, as_of, proven)) return why;

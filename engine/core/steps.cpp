@@ -143,14 +143,18 @@ bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
 }
 
 /// Of several sources each must have been heard past what the others said last: what is gone from
-/// one may have been told by another before, and not have come in yet.
-BrokerTime Evaluation::said_beside(SourceId source, std::span<const SourceId> sources) const {
+/// one may have been told by another before, and not have come in yet. A table that is filled from
+/// elsewhere must have been filled past what anybody said: its rows are from before.
+BrokerTime Evaluation::said_beside(SourceId source, Role number,
+                                   std::span<const SourceId> sources) const {
     BrokerTime last_word{};
-    if (sources.size() < 2) return last_word;
+    const bool mirror = role(number).as_of.has_value();
+    if (sources.size() < 2 && !mirror) return last_word;
     for (const Facet& facet : on_.subject.facets) {
-        const bool other = facet.source != source &&
-                           std::find(sources.begin(), sources.end(), facet.source) != sources.end();
-        if (!other) continue;
+        const bool beside =
+            mirror ? on_.settings.sources[facet.source].role < on_.plan.roles.size()
+                   : std::find(sources.begin(), sources.end(), facet.source) != sources.end();
+        if (!beside || facet.source == source) continue;
         const bool first = rule_.since_first_seen && facet.present();
         last_word = std::max(last_word, first ? facet.first_seen : facet.evidence);
     }
@@ -169,14 +173,14 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const 
     };
     const Role own = on_.settings.sources[object.source].role;
     lean_on({object.source, std::max(last_word_beside(object, of_roles(bound)),
-                                     said_beside(object.source, role(own).sources))});
+                                     said_beside(object.source, own, role(own).sources))});
     const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
     const Millis window = on_.settings.rules[on_.self.value()].create_window;
     const auto lean = [&](Role number, std::span<const SourceId> sources) {
         // A fact that is looked up changes slowly: its source must only be there.
-        const bool slow = role(number).reference;
+        const bool slow = role(number).reference && !role(number).as_of;
         for (const SourceId source : sources) {
-            const BrokerTime past = std::max(since, said_beside(source, sources));
+            const BrokerTime past = std::max(since, said_beside(source, number, sources));
             lean_on(slow ? Leaning{source, {}, Millis{0}} : Leaning{source, past, window});
         }
     };

@@ -1015,6 +1015,18 @@ class Judgement {
         return last;
     }
 
+    /// What a table that is filled from elsewhere says may be from before that.
+    BrokerTime last_word_elsewhere(const std::string& name, const Source& source) const {
+        BrokerTime last{};
+        if (role(name).as_of_field.empty()) return last;
+        for (const auto& [beside, all] : moment_.roles) {
+            for (const Source& other : all) {
+                if (other.id != source.id) last = std::max(last, last_word_of(other));
+            }
+        }
+        return last;
+    }
+
     void lean_on_its_own(const Bound& bound, const Facet& about, Leaned& leaned) const {
         BrokerTime last_word{};
         for (const auto& [name, object] : bound) {
@@ -1028,6 +1040,7 @@ class Judgement {
                 for (const Source& other : own) {
                     if (other.id != source.id) last_word = std::max(last_word, last_word_of(other));
                 }
+                last_word = std::max(last_word, last_word_elsewhere(name, source));
                 doubt(source, last_word, Millis{0}, leaned);
             }
         }
@@ -1039,9 +1052,10 @@ class Judgement {
         const BrokerTime since = rule_.since_first_seen ? about.first_seen : about.evidence;
         const auto lean_on = [&](const std::string& name, const std::vector<Source>& on) {
             // A fact that is looked up changes slowly: its source must only be there.
-            const bool slow = role(name).reference;
+            const bool slow = role(name).reference && role(name).as_of_field.empty();
             for (const Source& source : on) {
-                BrokerTime past = slow ? BrokerTime{} : since;
+                BrokerTime past =
+                    slow ? BrokerTime{} : std::max(since, last_word_elsewhere(name, source));
                 // One source of several must be heard past the last word of the others.
                 for (const Source& other : on) {
                     if (!slow && other.id != source.id) {
@@ -1257,6 +1271,7 @@ class Judgement {
             if (of.as_of_field.empty()) continue;
             for (const Source& own : sources(of.name)) {
                 if (own.id != source.id) continue;
+                if (sources(of.as_of.role).empty()) return Reason::kStale;
                 for (const Source& teller : sources(of.as_of.role)) {
                     if (const auto why = fill_by(teller, of, own, source)) return why;
                 }

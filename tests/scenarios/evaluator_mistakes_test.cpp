@@ -780,6 +780,115 @@ TEST_F(Evaluator, WhoNamesNobodyHasNotNamedOneThatIsGone) {
     }
 }
 
+const char* const kFilled = R"(
+roles:
+  rows: {kind: row, key: name, live: {state: up}, fields: {state: [up, lost], name: text, node: text}}
+  nodes: {kind: row, key: name, reference: true, fields: {name: text, up: boolean}, as_of: {field: fillings.began, at: nodes}}
+  fillings: {kind: row, key: name, reference: true, fields: {name: text, began: timestamp}}
+rules:
+  lost:
+    finds: x
+    grace: 60s
+    create_window: 30s
+    when: {rows: {one: {state: up}}, nodes: {none: {up: true}, named: rows.node}}
+    do: {update: rows, set: {state: lost}}
+)";
+
+TEST_F(Evaluator, WhatIsLookedUpInATableThatIsFilledMustHaveBeenFilledSince) {
+    // A row was written off by a table of nodes that was last filled before there was the row.
+    settings_.stale_after = Millis{1'200'000};
+    with_policy(kFilled);
+    shows("rows", "t/1", {{"state", text("up")}, {"name", text("w")}, {"node", text("n1")}});
+    const auto filled = [&](const char* began) {
+        Facet row = object("fillings", "f/1", {{"name", text("nodes")}, {"began", text(began)}});
+        row.changed = from_millis<BrokerTime>(kSeen);
+        world_.references[{source("fillings"), "nodes"}].facets = {row};
+        return says();
+    };
+    EXPECT_EQ(filled("2025-11-24 15:53:00+00"), "waiting awaiting_progress t/1");
+    EXPECT_EQ(filled("2025-11-24 15:59:30+00"), "act update t/1 at 0 about t/1");
+    for (core::PlanRole& role : plan_.roles) {
+        if (role.name == "fillings") role.sources.clear();
+    }
+    EXPECT_EQ(says(), "waiting stale t/1") << "nobody tells";
+}
+
+TEST_F(Evaluator, ATableOfWhichNobodyTellsWhenItWasFilledProvesNothing) {
+    // Where no source had the row that tells when a table was filled, the table proved all.
+    with_policy(kFilled, "fillings");
+    EXPECT_EQ(flaw_, "as of when nodes is, is said by fillings, and no source has any");
+}
+
+TEST_F(Evaluator, ATableIsFilledPastWhatIsGone) {
+    // What was torn down was made again: the table that wants it was last filled before.
+    settings_.stale_after = Millis{1'200'000};
+    with_policy(R"(
+roles:
+  branches: {kind: row, key: slug, fields: {slug: text}, as_of: {field: fillings.began, at: branches}}
+  fillings: {kind: row, key: name, reference: true, fields: {name: text, began: timestamp}}
+  previews: {kind: row, key: name, fields: {name: text}}
+rules:
+  missing: {finds: x, grace: 60s, when: {branches: one, previews: none}, do: {insert: previews, set: {name: "{subject}"}}}
+)");
+    shows("branches", "b/1", {{"slug", text("w")}});
+    Facet row = object("fillings", "f/1",
+                       {{"name", text("branches")}, {"began", text("2025-11-24 15:57:00+00")}});
+    row.changed = from_millis<BrokerTime>(kSeen);
+    world_.references[{source("fillings"), "branches"}].facets = {row};
+    EXPECT_EQ(says().substr(0, 10), "act insert");
+    Facet& gone = world_.subject.facets.emplace_back(object("previews", "p/1", {}));
+    gone.absence = Absence::kRemoved;
+    gone.evidence = from_millis<BrokerTime>(kWorldNow - 150'000);
+    EXPECT_EQ(says(), "waiting awaiting_progress b/1");
+}
+
+TEST_F(Evaluator, NobodyIsAskedForWhoHasNoName) {
+    // A command was never carried out: by a case before, which was not so, an executor had to look
+    // for the node that has no name.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, live: {state: up}, fields: {state: [up, lost, done], name: text, node: text}}
+  nodes: {kind: object, key: name, reference: true, fields: {ready: {boolean: status.ready}}}
+rules:
+  lost:
+    finds: x
+    grace: 60s
+    cases:
+      - {when: {rows: {one: {state: lost}}, nodes: {none: {ready: true}, named: rows.node}}, do: report}
+      - {when: {rows: {one: {state: up}}}, do: {update: rows, set: {state: done}}}
+)");
+    const auto looks_for_nodes = [&](const Said& node) {
+        world_.subject.facets = {
+            object("rows", "t/1", {{"state", text("up")}, {"name", text("w")}, {"node", node}})};
+        const Looked looked(plan_, settings_, world_);
+        const core::Decision decision = looked.decide(0);
+        EXPECT_EQ(decision.kind, Verdict::Kind::kAct);
+        const std::vector<Predicate> read = draft_of(looked.on(0), decision).read_set;
+        return std::any_of(read.begin(), read.end(),
+                           [](const Predicate& each) { return each.source == "nodes"; });
+    };
+    EXPECT_TRUE(looks_for_nodes(text("n1")));
+    for (const Said& none : {kNull, text(""), text(" "), text("zone/n1")}) {
+        EXPECT_FALSE(looks_for_nodes(none)) << none.text;
+    }
+}
+
+TEST_F(Evaluator, NoReferenceIsCounted) {
+    // A rule that is to ask while something is being repaired never asked: the count stayed 0.
+    for (const bool objects : {true, false}) {
+        policy::Policy counts =
+            config::parse_policy("policy: p\nlanguage: 1\nsubject: s\n" + std::string(kShared), "p")
+                ->policy;
+        policy::Count& count = counts.counts.emplace_back();
+        count.name = "repairing";
+        if (objects) count.role = "flags";
+        if (!objects) count.subjects.emplace_back().emplace_back().role = "flags";
+        const Result<core::Plan> plan = core::compile(counts, Settings{});
+        ASSERT_FALSE(plan);
+        EXPECT_EQ(plan.error().what, "a count is of flags, which is a reference");
+    }
+}
+
 TEST_F(Evaluator, WhatIsLookedUpIsNoSubject) {
     // A rule that tells of rows without a key told of each flag, too.
     with_policy(R"(
