@@ -144,7 +144,8 @@ TEST_F(CreateObject, AQuotaIsNoMissingRight) {
     // It was said to grant a verb that the account had, and somebody did.
     fixture.cluster.upset_creates = {
         {.status = 403,
-         .body = R"({"kind":"Status","message":"pods \"w\" is forbidden: exceeded quota: small"})"}};
+         .body =
+             R"({"kind":"Status","message":"pods \"w\" is forbidden: exceeded quota: small"})"}};
     const Outcome outcome = fixture.run(create_worker());
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
     EXPECT_FALSE(outcome.retryable);
