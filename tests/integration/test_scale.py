@@ -15,10 +15,10 @@ import time
 import maps
 import scenario
 
-SPACE = "scale-maps"
 POLICIES = int(os.environ.get("TRUEUP_SCALE_POLICIES", "6"))
 OBJECTS = int(os.environ.get("TRUEUP_SCALE_OBJECTS", "3000"))
 WRITERS = 4
+SPACES = [f"scale-{number}" for number in range(POLICIES)]  # two policies may not act on one object
 
 POLICY = """\
 policy: scale
@@ -44,7 +44,7 @@ http: {{listen: "127.0.0.1:0"}}
 """
 SOURCE = """\
   maps-{number}:
-    kubernetes: {{kubeconfig: {kubeconfig}, namespace: {space}, resource: v1/configmaps, selector: "of=tests,policy=p{number}"}}
+    kubernetes: {{kubeconfig: {kubeconfig}, namespace: scale-{number}, resource: v1/configmaps, selector: of=tests}}
     heartbeat: {{idle: 3s, active: 2s}}
   rows-{number}:
     postgres:
@@ -65,7 +65,7 @@ ONE = """\
 
 class Scale(maps.Maps):
     NAME = "scale"
-    SPACES = (SPACE,)
+    SPACES = SPACES
 
     def clear(self):
         super().clear()
@@ -76,7 +76,7 @@ class Scale(maps.Maps):
             "CREATE TABLE public.scale (policy int, name text PRIMARY KEY); GRANT SELECT ON public.scale TO repl"
         )
         values = {"state_dir": self.state_dir, "kubeconfig": self.up.env["KUBE_ENGINE_CONFIG"]}
-        values |= {"space": SPACE, "conninfo": self.up.env["PG_REPL"]}
+        values["conninfo"] = self.up.env["PG_REPL"]
         text = HEAD.format(**values) + "sources:\n"
         text += "".join(SOURCE.format(number=number, **values) for number in range(policies))
         text += "policies:\n" + "".join(ONE.format(number=number) for number in range(policies))
@@ -84,18 +84,17 @@ class Scale(maps.Maps):
         text += f"executors:\n  delete_object: {{sources: [{names}]}}\n"
         self.write_files(("scale.yaml", POLICY), text)
 
-    def make(self, names, number):
+    def make(self, number, names):
         """Many maps, over few connections."""
 
         def write(some):
             connection = http.client.HTTPSConnection(
                 self.kube._host, self.kube._port, context=self.kube._tls(), timeout=60
             )
-            labels = maps.LABELS | {"policy": f"p{number}"}
             for name in some:
-                body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": labels}}
+                body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": maps.LABELS}}
                 connection.request(
-                    "POST", self.folder_of(SPACE), json.dumps(body), {"Content-Type": "application/json"}
+                    "POST", self.folder_of(SPACES[number]), json.dumps(body), {"Content-Type": "application/json"}
                 )
                 answer = connection.getresponse()
                 answer.read()
@@ -115,14 +114,14 @@ class Scale(maps.Maps):
         self.configure(POLICIES)
         for number in range(POLICIES):
             self.pg.sql(f"INSERT INTO public.scale SELECT {number}, 'map-{number}-' || i FROM generate_series(1, 4) i")
-            self.make([f"map-{number}-{i}" for i in range(1, 5)], number)
+            self.make(number, [f"map-{number}-{i}" for i in range(1, 5)])
         engine = self.make_engine()
         began = time.monotonic()
         engine.start(ready_within=60 + 2 * POLICIES)
         for number in range(POLICIES):
-            self.make([f"stray-{number}"], number)
-        kept = sorted(f"map-{number}-{i}" for number in range(POLICIES) for i in range(1, 5))
-        engine.until("all strays go", lambda: self.maps(SPACE) == kept, 120)
+            self.make(number, [f"stray-{number}"])
+        kept = [[f"map-{number}-{i}" for i in range(1, 5)] for number in range(POLICIES)]
+        engine.until("all strays go", lambda: [self.maps(space) for space in SPACES] == kept, 120)
         self.say(f"{POLICIES} policies", began, engine)
         self.assertEqual(engine.end(within=30)[0], 0)
         self.assertEqual(len(engine.logged("command_ended")), POLICIES)
@@ -130,11 +129,11 @@ class Scale(maps.Maps):
     def test_many_objects_of_one_resource(self):
         self.configure(1)
         self.pg.sql(f"INSERT INTO public.scale SELECT 0, 'map-' || i FROM generate_series(1, {OBJECTS}) i")
-        self.make([f"map-{i}" for i in range(1, OBJECTS + 1)], 0)
+        self.make(0, [f"map-{i}" for i in range(1, OBJECTS + 1)])
         engine = self.make_engine()
         began = time.monotonic()
         engine.start(ready_within=120 + OBJECTS / 500)
-        self.make(["stray"], 0)
+        self.make(0, ["stray"])
         engine.until("the stray goes", lambda: engine.logged("command_ended"), 120)
         self.say(f"{OBJECTS} objects", began, engine)
         self.assertEqual(engine.end(within=60)[0], 0)
