@@ -40,6 +40,7 @@ HEAD = """\
 version: 1
 bus: {{embedded: {{}}, max_clock_step: 1s, max_broker_skew: 0s}}
 state_dir: {state_dir}
+memory: 1GiB
 http: {{listen: "127.0.0.1:0"}}
 """
 SOURCE = """\
