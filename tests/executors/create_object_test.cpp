@@ -133,7 +133,9 @@ TEST_F(CreateObject, AServersRefusalIsSaid) {
         EXPECT_FALSE(invalid.retryable);
         EXPECT_TRUE(says(invalid, "spec.containers[0].image: Required value")) << invalid.detail;
     }
-    fixture.cluster.upset_creates = {{.status = 403}};
+    fixture.cluster.upset_creates = {
+        {.status = 403,
+         .body = R"({"kind":"Status","message":"User \"x\" cannot create resource \"pods\""})"}};
     const Outcome forbidden = fixture.run(create_worker());
     EXPECT_TRUE(says(forbidden, "grant the executor's account the verb create"))
         << forbidden.detail;

@@ -62,7 +62,7 @@ const std::map<std::string, std::string>& harmless() {
         {"warns_null_skipped", "it says less than its author thinks, and does no more"},
         {"warns_several_silences", "it does nothing"},
         {"warns_unread_claim", "it does nothing, and nobody is told why"},
-        {"writes_a_reference", "each subject writes the same, and the second finds it written"},
+        {"writes_a_reference", "no configuration lets an executor take what subjects share"},
     };
     return kHarmless;
 }
