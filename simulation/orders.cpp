@@ -217,12 +217,12 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
         std::sort(times.begin(), times.end());
         for (std::size_t from = 0, to = 0; to < times.size(); ++to) {
             while (times[to].first - times[from].first >= budget.window) ++from;
-            // A stretch as long as a window touches two of them, each with its own share of what
-            // was there.
+            // A stretch as long as a window touches two of them, and the world may shrink
+            // meanwhile, or grow.
             const std::size_t ordered = to - from + 1;
             if (ordered <= 2 * std::size_t{budget.max}) continue;
-            const std::size_t limit = most_allowed(budget, times[from].second, served) +
-                                      most_allowed(budget, times[to].second, served);
+            const std::size_t limit = 2 * std::max(most_allowed(budget, times[from].second, served),
+                                                   most_allowed(budget, times[to].second, served));
             if (ordered <= limit) continue;
             violate("budget", rule + " ordered more than " + std::to_string(limit) +
                                   " within one window's time");
