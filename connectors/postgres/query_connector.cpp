@@ -190,11 +190,12 @@ bool QueryConnector::lacks_some(const Rows& rows) const {
     });
 }
 
-void QueryConnector::tell(Fact fact, bool whole, std::vector<Fact>& out) const {
+void QueryConnector::tell(Fact fact, const Rows& rows, bool whole, std::vector<Fact>& out) const {
     fact.version = version_;
     if (fact.kind == Fact::Kind::kUpsert) {
         const auto known = known_.find(fact.object_id);
-        const bool same = known != known_.end() && known->second.object == hash128(fact.object);
+        const bool same =
+            known != known_.end() && known->second.object == rows.at(fact.object_id).object;
         if (same && !whole) return;
         fact.in_epoch = whole;
         fact.event_id = format_lsn(version_.hi) + ":" + std::to_string(version_.lo);
@@ -210,7 +211,7 @@ void QueryConnector::publish(SteadyTime now, std::vector<Fact>& out) {
     const bool whole = !complete_ || audit_ || lacks_some(*rows);
     const std::uint64_t position = epoch_.as_of();
     version_ = {position, position == version_.hi ? version_.lo + 1 : 0};
-    for (Fact& fact : answer_) tell(std::move(fact), whole, out);
+    for (Fact& fact : answer_) tell(std::move(fact), *rows, whole, out);
     Fact progress;
     progress.kind = Fact::Kind::kProgress;
     progress.complete_as_of = marker_;

@@ -83,7 +83,7 @@ class QueryConnector : public ports::Connector {
     void publish(SteadyTime now, std::vector<Fact>& out);
     Result<Rows> rows_of_answer() const;
     bool lacks_some(const Rows& rows) const;
-    void tell(Fact fact, bool whole, std::vector<Fact>& out) const;
+    void tell(Fact fact, const Rows& rows, bool whole, std::vector<Fact>& out) const;
 
     Settings settings_;
     ports::Database* database_;
