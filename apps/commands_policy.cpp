@@ -50,14 +50,24 @@ CLI::App* add_policy_diff(CLI::App& app, Options& options) {
     CLI::App* diff = app.get_subcommand("policy")->add_subcommand(
         "diff",
         "Show what changes when one text of a policy takes the place of another: rules, "
-        "rights, SQL, and what has to be enabled again");
+        "rights, SQL, what has to be enabled again, and over a journal the commands");
     diff->add_option("OLD", o.before, "Name of a shipped policy, or a file")->required();
     diff->add_option("NEW", o.now, "Likewise")->required();
+    diff->add_option(
+        "--journal", o.journal,
+        "Also replay a recorded journal under both, and show the commands that differ: "
+        "a state folder or a configuration file; reads only, also beside a running "
+        "engine");
     add_output(*diff, o.format);
-    add_examples(*diff, "0 they mean the same, 1 they do not, 2 one of them cannot be read",
+    add_examples(*diff,
+                 "0 they mean the same, 1 they do not, 2 one of them or the journal cannot be "
+                 "read; with --journal: 0 no command differs, 1 some do",
                  {"trueup policy diff graph-instances my-graph-instances.yaml",
                   "git show HEAD:workers.yaml > /tmp/old.yaml && trueup policy diff /tmp/old.yaml "
-                  "workers.yaml"});
+                  "workers.yaml",
+                  "trueup policy diff /tmp/old.yaml workers.yaml --journal trueup.yaml",
+                  "trueup policy diff /tmp/old.yaml workers.yaml --journal ./state -o json | jq "
+                  "'.commands.only_new'"});
     return diff;
 }
 

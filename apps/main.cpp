@@ -71,7 +71,7 @@ int run_command(const Commands& all, apps::Options& options, apps::StopSignal& s
     for (const auto& [command, run_policy] : all.policy) {
         if (command->parsed()) return run_policy(options.policy);
     }
-    if (all.policy_diff->parsed()) return apps::run_policy_diff(options.policy_diff);
+    if (all.policy_diff->parsed()) return apps::run_policy_diff(options.policy_diff, stop);
     if (all.policy_new->parsed()) return apps::run_policy_new(options.policy_new, stop);
     if (all.policy_test->parsed()) return apps::run_policy_test(options.policy_test, stop);
     for (const auto& [command, run_enabling] : all.enabling) {

@@ -1,8 +1,11 @@
 #include "apps/policy_diff.h"
 
+#include "apps/commands_diff.h"
 #include "apps/config/policy_table.h"
 #include "apps/policy_command.h"
 #include "apps/policy_needs.h"
+#include "apps/progress.h"
+#include "apps/recorded_journal.h"
 #include "engine/core/rule_text.h"
 #include "policies/shipped.h"
 
@@ -13,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -103,7 +107,7 @@ void print_text(const std::vector<PartDiff>& all) {
     if (all.empty()) fmt::print("they mean the same\n");
 }
 
-void print_json(const std::vector<PartDiff>& all) {
+void print_json(const std::vector<PartDiff>& all, const std::optional<CommandsDiff>& commands) {
     nlohmann::ordered_json parts = nlohmann::ordered_json::array();
     for (const PartDiff& diff : all) {
         parts.push_back({{"part", diff.part},
@@ -112,8 +116,8 @@ void print_json(const std::vector<PartDiff>& all) {
                          {"before", diff.before},
                          {"now", diff.now}});
     }
-    const nlohmann::ordered_json json{
-        {"kind", "policy_diff"}, {"same", all.empty()}, {"parts", parts}};
+    nlohmann::ordered_json json{{"kind", "policy_diff"}, {"same", all.empty()}, {"parts", parts}};
+    if (commands) json["commands"] = commands_json(*commands);
     fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
@@ -148,20 +152,50 @@ std::vector<PartDiff> differences(const policy::Policy& before, const policy::Po
     return all;
 }
 
-int run_policy_diff(const PolicyDiffOptions& options) {
+namespace {
+
+/// The journal that is named, under both texts.
+Result<CommandsDiff> over_journal(const PolicyDiffOptions& options, const OtherText& before,
+                                  const OtherText& now, StopSignal& stop) {
+    // Before the journal is looked for: it is the texts that are wrong.
+    if (std::string flaw = not_comparable(before, now); !flaw.empty()) {
+        return Error{Next::kStop, Code::kConfiguration, std::move(flaw)};
+    }
+    const auto log = open_recorded(options.journal, before.text->name);
+    if (!log) return log.error();
+    Progress progress(stop);
+    return commands_that_differ(**log, before, now, [&](std::uint64_t records) {
+        return progress("the journal", records);
+    });
+}
+
+}  // namespace
+
+int run_policy_diff(const PolicyDiffOptions& options, StopSignal& stop) {
     const auto before = policy_named(options.before);
     const auto now = policy_named(options.now);
     for (const auto* each : {&before, &now}) {
         if (!*each) fmt::print(stderr, "{}\n", each->error().what);
     }
     if (!before || !now) return 2;
+    std::optional<CommandsDiff> commands;
+    if (!options.journal.empty()) {
+        auto compared = over_journal(options, {options.before, *before}, {options.now, *now}, stop);
+        if (!compared) {
+            fmt::print(stderr, "trueup policy diff: {}\n", compared.error().what);
+            return 2;
+        }
+        commands = *std::move(compared);
+    }
     const std::vector<PartDiff> all = differences(**before, **now);
     if (options.format == OutputFormat::kJson) {
-        print_json(all);
+        print_json(all, commands);
     } else {
         print_text(all);
+        if (commands) fmt::print("\n{}", commands_text(*commands));
     }
-    return all.empty() ? 0 : 1;
+    const bool same = commands ? commands->none() : all.empty();
+    return same ? 0 : 1;
 }
 
 }  // namespace trueup::apps

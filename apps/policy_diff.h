@@ -1,8 +1,10 @@
 // `trueup policy diff`: what changes for the rules, the rights and the published fields when one
-// text of a policy takes the place of another. Asks nobody.
+// text of a policy takes the place of another; over a recorded journal also for the commands
+// (commands_diff.h). Asks nobody.
 #pragma once
 
 #include "apps/event_printer.h"
+#include "apps/stop_signal.h"
 #include "engine/model/rule.h"
 
 #include <string>
@@ -29,10 +31,13 @@ std::vector<PartDiff> differences(const policy::Policy& before, const policy::Po
 struct PolicyDiffOptions {
     std::string before;  ///< a shipped policy's name, or a file
     std::string now;     ///< likewise
+    /// A state folder, or a configuration: its journal is folded under both. Empty: none is.
+    std::string journal;
     OutputFormat format = OutputFormat::kText;
 };
 
-/// 0 they mean the same, 1 they do not, 2 one of them cannot be read.
-int run_policy_diff(const PolicyDiffOptions& options);
+/// 0 they mean the same, 1 they do not, 2 one of them, or the journal, cannot be read. With a
+/// journal: 0 no command differs, 1 some do.
+int run_policy_diff(const PolicyDiffOptions& options, StopSignal& stop);
 
 }  // namespace trueup::apps

@@ -7,12 +7,14 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdarg>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -90,6 +92,21 @@ rocksdb::Options options_for(std::size_t memory_bytes) {
     return options;
 }
 
+/// RocksDB's own log would be one more file in a folder that is another process's.
+class Silent final : public rocksdb::Logger {
+  public:
+    using rocksdb::Logger::Logv;
+    void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
+/// Of a database that has a format: is it ours?
+Status check_format(const std::string& format, const std::string& path) {
+    if (format == kFormatValue) return Done{};
+    return Error{Next::kStop, Code::kUnsupported,
+                 "embedded log " + path + " has format " + format + ", this build reads " +
+                     std::string(kFormatValue) + ": use the build that wrote it"};
+}
+
 rocksdb::ReadOptions read_options() {
     rocksdb::ReadOptions options;
     options.verify_checksums = false;  // the blocks carry their own
@@ -107,6 +124,7 @@ struct Disk::Rocks {
     std::atomic<bool> hurried{false};  ///< ends a compaction that is asked for
 
     Status open() TRUEUP_REQUIRES(mutex);
+    Status open_to_read() TRUEUP_REQUIRES(mutex);
     Error closed() const {
         return {Next::kRetry, Code::kUnavailable, "embedded log " + path + " is not open"};
     }
@@ -145,11 +163,33 @@ Status Disk::Rocks::open() {
         status = fresh->Put(write_options(), std::string(kFormatKey), format);
     }
     if (!status.ok()) return error_of(status, path);
-    if (format != kFormatValue) {
-        return Error{Next::kStop, Code::kUnsupported,
-                     "embedded log " + path + " has format " + format + ", this build reads " +
-                         std::string(kFormatValue) + ": use the build that wrote it"};
+    if (Status ours = check_format(format, path); !ours) return ours;
+    db = std::move(fresh);
+    return Done{};
+}
+
+Status Disk::Rocks::open_to_read() {
+    std::error_code error;
+    if (!std::filesystem::exists(path + "/CURRENT", error)) {
+        return Error{Next::kStop, Code::kNotFound, "there is no embedded log in " + path};
     }
+    rocksdb::Options options = options_for(memory_bytes);
+    options.create_if_missing = false;
+    // Each table is held from now on, even if the process that writes compacts it away.
+    options.max_open_files = -1;
+    options.info_log = std::make_shared<Silent>();
+    rocksdb::DB* opened = nullptr;
+    rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, path, &opened);
+    if (!status.ok()) return open_error(status, path);
+    std::unique_ptr<rocksdb::DB> fresh(opened);
+    std::string format;
+    status = fresh->Get(rocksdb::ReadOptions(), std::string(kFormatKey), &format);
+    if (status.IsNotFound()) {
+        return Error{Next::kStop, Code::kNotFound,
+                     path + " is a database, but no embedded log: name the folder `log` beside it"};
+    }
+    if (!status.ok()) return error_of(status, path);
+    if (Status ours = check_format(format, path); !ours) return ours;
     db = std::move(fresh);
     return Done{};
 }
@@ -212,6 +252,18 @@ Result<std::unique_ptr<Disk>> Disk::open(std::string path, std::size_t memory_by
     {
         const WriterLock lock(rocks->mutex);
         if (Status opened = rocks->open(); !opened.ok()) return opened.error();
+    }
+    return std::unique_ptr<Disk>(new Disk(std::move(rocks)));
+}
+
+Result<std::unique_ptr<Disk>> Disk::open_to_read(std::string path, std::size_t memory_bytes) {
+    auto rocks = std::make_unique<Rocks>();
+    rocks->path = std::move(path);
+    rocks->memory_bytes = memory_bytes;
+    rocks->fsync = false;
+    {
+        const WriterLock lock(rocks->mutex);
+        if (Status opened = rocks->open_to_read(); !opened.ok()) return opened.error();
     }
     return std::unique_ptr<Disk>(new Disk(std::move(rocks)));
 }

@@ -31,6 +31,10 @@ class Disk {
     /// kStop: in use by another process, damaged, or of another format.
     static Result<std::unique_ptr<Disk>> open(std::string path, std::size_t memory_bytes,
                                               bool fsync);
+    /// For reading alone: what it holds at this moment, also while another process has it open and
+    /// writes. Takes no lock and changes no file; `write`, `truncate` and `free` fail. kStop: it is
+    /// not there, damaged, or of another format. kRetry: it changed while it was being opened.
+    static Result<std::unique_ptr<Disk>> open_to_read(std::string path, std::size_t memory_bytes);
     ~Disk();
     Disk(const Disk&) = delete;
     Disk& operator=(const Disk&) = delete;
