@@ -1,6 +1,7 @@
 #include "executors/create_object.h"
 
 #include "engine/base/check.h"
+#include "engine/base/guard.h"
 #include "engine/base/json_string.h"
 #include "engine/world/kube.h"
 #include "executors/object_target.h"
@@ -48,7 +49,6 @@ class CreateObject final : public ObjectTarget {
 
     const std::vector<policy::FieldPath> mark_;
     std::string body_;
-    bool refused_by_server_ = false;  ///< the unknown result was an error of the server
 };
 
 /// Does the command rest on that there is none of the name?
@@ -122,7 +122,6 @@ StepResult CreateObject::check(Answer answer) {
 }
 
 StepResult CreateObject::write(Millis send_within, SteadyTime now) {
-    refused_by_server_ = false;
     ports::GetObject to = place();
     const ports::CreateObject request{std::move(to.resource), std::move(to.name), body_,
                                       send_within};
@@ -145,7 +144,6 @@ StepResult CreateObject::judge_write(Answer answer) {
     if (answer.status == 409) return StepResult::repeat(std::move(failure.reason));
     // A gateway's time-out does not say what was done.
     if (answer.status >= 500 || answer.status == 408) {
-        refused_by_server_ = true;
         return StepResult::read_back(std::move(failure.reason));
     }
     return StepResult::stopped(std::move(failure));
@@ -153,9 +151,11 @@ StepResult CreateObject::judge_write(Answer answer) {
 
 StepResult CreateObject::judge_read_back(Answer answer, const std::string& because) {
     if (not_found(answer)) {
-        // A server that refused would refuse again; a write that got lost may be repeated.
-        if (refused_by_server_) return StepResult::ended(OutcomeKind::kFailed, because, true);
-        return StepResult::repeat(because);
+        // It may have been made, and somebody has deleted it since: whoever wants it still orders
+        // it again.
+        if (!TRUEUP_GUARD("created_once")) return StepResult::repeat(because);
+        return StepResult::ended(OutcomeKind::kFailed, because + "; there is none of that name",
+                                 true);
     }
     const bool there = !answer.failed && answer.status == 200;
     const Result<Pod> pod =

@@ -44,6 +44,7 @@ void without_race(Stage& stage, std::function<void()> what) {
 
 std::string any_rule(const Stage& stage, Random& random,
                      std::initializer_list<const char*> shipped) {
+    if (stage.creates && random.chance(400)) return kWantedRule;
     if (stage.texts.empty()) return shipped.begin()[random.below(shipped.size())];
     const std::vector<RuleSettings>& rules = stage.texts.at(stage.text).rules;
     return rules[random.below(rules.size())].rule;
@@ -186,7 +187,7 @@ const std::vector<ActKind>& act_kinds() {
     static const std::vector<ActKind> kKinds = [] {
         std::vector<ActKind> all = workload();
         for (const std::vector<ActKind>& others :
-             {meddlers(), operators(), odd_workload(), dying(), faults()}) {
+             {meddlers(), operators(), odd_workload(), dying(), faults(), wanting()}) {
             all.insert(all.end(), others.begin(), others.end());
         }
         return all;

@@ -42,6 +42,9 @@ void toctou(Stage& stage, const Command& command, Random random);
 /// The same, once it was ordered that an instance ends: what its pod, its owner and operators do
 /// between the steps of its end.
 void last_word(Stage& stage, const Command& command, Random random);
+/// A pod was created just now: somebody deletes it at once, or takes back that it was wanted, and
+/// who made it may die before telling.
+void undo(Stage& stage, const std::string& name, Random random);
 /// Nobody is bound any more by what binds there, nor by what is on its way.
 void unbind(Stage& stage, const std::string& bound);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right; also

@@ -13,22 +13,8 @@ namespace {
 /// A write's answer, its outcome on its way to the log and to who reads it, and another write's way
 /// to its server: as slow as a plan has them.
 constexpr Millis kOutcomeSeen{10'000};
-
-/// The rows whose columns a command relies on, in its order.
-std::vector<std::string> rows_behind(const Command& command) {
-    std::vector<std::string> rows;
-    for (const Predicate& predicate : command.draft.read_set) {
-        if (predicate.source != "rows" || predicate.kind != Predicate::Kind::kField) continue;
-        rows.push_back(predicate.object_id.substr(predicate.object_id.rfind('/') + 1));
-    }
-    return rows;
-}
-
-/// The first of them; empty: none.
-std::string row_behind(const Command& command) {
-    const std::vector<std::string> rows = rows_behind(command);
-    return rows.empty() ? std::string() : rows.front();
-}
+/// From the last look at a row to the write that rests on it (orders.cpp), and its way.
+constexpr Millis kUntilWritten{6'000};
 
 /// Was set what the command says? What is taken out may be left out where it is not there.
 bool as_ordered(const sandbox::Effect& effect, const Command& command) {
@@ -47,31 +33,8 @@ bool as_ordered(const sandbox::Effect& effect, const Command& command) {
 
 }  // namespace
 
-void Oracles::judge(const sandbox::Effect& effect, Moment before) {
-    ++effects_;
-    using Kind = sandbox::Effect::Kind;
-    const bool deletes = effect.kind == Kind::kDelete;
-    const bool of_row = effect.kind == Kind::kUpdate;
-    const bool inserts = effect.kind == Kind::kInsert;
-    const bool creates = effect.kind == Kind::kCreate;
-    const bool of_pod = !of_row && !inserts;
-    const auto found = sent_.find(inserts || creates ? sent_key(effect.name, {})
-                                  : of_row           ? sent_key(effect.pk, effect.xmin)
-                                           : sent_key(effect.uid, effect.resource_version));
-    const std::string what = inserts   ? "insertion of a row for " + effect.name
-                             : of_row  ? "update of row " + effect.pk
-                             : creates ? "creation of " + effect.name
-                                       : std::string(deletes ? "deletion" : "patch") + " of " +
-                                             effect.name + " (" + effect.uid + ")";
-    if (found == sent_.end()) return violate("harm", what + " that no executor sent");
-    const Sent& sent = found->second;
-    if (sent.command.id.none()) return violate("harm", what + ": no command named it");
-    if ((effect.kind == Kind::kPatch || inserts) && !as_ordered(effect, sent.command))
-        return violate("harm", what + " with other values");
-    judge_late(sent, kOnItsWay);
-    const auto row = history_.row(effect.pk, before);
-    const std::string name = !of_row ? effect.name : row ? row->key() : std::string();
-    const std::string pk = of_row ? effect.pk : row_behind(sent.command);
+/// When its sender last looked at what it is about.
+Looks Oracles::looks_of(const Sent& sent, const std::string& name, const std::string& pk) const {
     const auto looked = [&](const std::string& at) {
         const auto known = sent.known.find(at);
         return known == sent.known.end() ? Moment{0} : known->second.moment;
@@ -87,11 +50,41 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
         }
         return latest;
     };
-    Looks then{looked_for_pod(), looked("key/" + name), looked("row/" + pk), pk};
+    Looks looks{looked_for_pod(), looked("key/" + name), looked("row/" + pk), pk};
     for (const std::string& other : rows_behind(sent.command)) {
         const Moment moment = looked("row/" + other);
-        if (other != pk && moment != 0) then.others[other] = moment;
+        if (other != pk && moment != 0) looks.others[other] = moment;
     }
+    return looks;
+}
+
+void Oracles::judge(const sandbox::Effect& effect, Moment before) {
+    ++effects_;
+    using Kind = sandbox::Effect::Kind;
+    const bool deletes = effect.kind == Kind::kDelete;
+    const bool of_row = effect.kind == Kind::kUpdate;
+    const bool inserts = effect.kind == Kind::kInsert;
+    const bool creates = effect.kind == Kind::kCreate;
+    const bool of_pod = !of_row && !inserts;
+    const auto found = sent_.find(inserts   ? sent_key(effect.name, {})
+                                  : creates ? sent_key(made_target(effect.name), arriving_)
+                                  : of_row  ? sent_key(effect.pk, effect.xmin)
+                                            : sent_key(effect.uid, effect.resource_version));
+    const std::string what = inserts   ? "insertion of a row for " + effect.name
+                             : of_row  ? "update of row " + effect.pk
+                             : creates ? "creation of " + effect.name
+                                       : std::string(deletes ? "deletion" : "patch") + " of " +
+                                             effect.name + " (" + effect.uid + ")";
+    if (found == sent_.end()) return violate("harm", what + " that no executor sent");
+    const Sent& sent = found->second;
+    if (sent.command.id.none()) return violate("harm", what + ": no command named it");
+    if ((effect.kind == Kind::kPatch || inserts) && !as_ordered(effect, sent.command))
+        return violate("harm", what + " with other values");
+    judge_late(sent, kOnItsWay);
+    const auto row = history_.row(effect.pk, before);
+    const std::string name = !of_row ? effect.name : row ? row->key() : std::string();
+    const std::string pk = of_row ? effect.pk : row_behind(sent.command);
+    const Looks then = looks_of(sent, name, pk);
     const Looks now{before, before, before, pk};
     // The write's own precondition binds its target: as it was read, so it still is.
     Looks bound = then;
@@ -107,8 +100,9 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
         ++races_;
         if (races_forbidden) violate("race", what + ": " + race);
     }
-    judge_once(sent.command, what);
+    judge_once(sent, what);
     if (law != nullptr) return;
+    if (creates) judge_wanted(effect.name, before, what);
     if (deletes && !pk.empty()) endings_.began(effect.name, pk, effect.uid);
     if (of_row) follow_ending(effect, name, before, what);
 }
@@ -121,6 +115,10 @@ std::string Oracles::against(const sandbox::Effect& effect, const Command& comma
         const auto issued = given_.find(command.id);
         if (issued == given_.end()) return "nobody gave its command";
         return law->against_write(command, history_, issued->second, evidence_age, looks);
+    }
+    if (effect.kind == sandbox::Effect::Kind::kCreate) {
+        const sandbox::PodPtr made = history_.pod(effect.name, history_.moment());
+        return harm_.against_creation(*made, command.id, pk, looks);
     }
     const bool deletes = effect.kind == sandbox::Effect::Kind::kDelete;
     return deletes ? harm_.against_delete(effect, pk, looks)
@@ -137,10 +135,26 @@ void Oracles::follow_ending(const sandbox::Effect& effect, const std::string& na
     }
 }
 
+/// What is created is what a row wanted until a moment ago, whatever its executor looked at.
+void Oracles::judge_wanted(const std::string& name, Moment before, const std::string& what) {
+    const Moment from = history_.moment_at(scheduler_.steady_now() - kUntilWritten);
+    for (const Moment moment : history_.turns(name, from, before)) {
+        for (const History::Row& row : history_.rows_of(name, moment)) {
+            if (wanted(row.view)) return;
+        }
+    }
+    violate("harm", what + ": no row had wanted it for some time");
+}
+
 /// Two executors may do the same where somebody undid it while the one could not know what came of
 /// the other: a race with that somebody.
-void Oracles::judge_once(const Command& command, const std::string& what) {
+void Oracles::judge_once(const Sent& sent, const std::string& what) {
+    const Command& command = sent.command;
     const SteadyTime now = scheduler_.steady_now();
+    const bool creates = command.draft.action.kind == Action::Kind::kCreateObject;
+    if (creates && !makers_[command.id].insert(sent.by).second) {
+        violate("once", what + " again by the same executor");
+    }
     if (effects_of_.emplace(command.id, now).second) return;
     const auto told = ended_commands_.find(command.id);
     const bool known = told != ended_commands_.end() && now - told->second > kOutcomeSeen;

@@ -18,6 +18,20 @@ constexpr Millis kHeard{10'000};  // what a connector said has reached every eng
 
 }  // namespace
 
+std::vector<std::string> rows_behind(const Command& command) {
+    std::vector<std::string> rows;
+    for (const Predicate& predicate : command.draft.read_set) {
+        if (predicate.source != "rows" || predicate.kind != Predicate::Kind::kField) continue;
+        rows.push_back(predicate.object_id.substr(predicate.object_id.rfind('/') + 1));
+    }
+    return rows;
+}
+
+std::string row_behind(const Command& command) {
+    const std::vector<std::string> rows = rows_behind(command);
+    return rows.empty() ? std::string() : rows.front();
+}
+
 bool later_step(const Command& command) {
     const std::vector<Predicate>& read = command.draft.read_set;
     return command.draft.action.kind == Action::Kind::kUpdateRow && !read.empty() &&
@@ -33,6 +47,13 @@ std::string Evidence::against(const Command& command, SteadyTime issued, SteadyT
     const bool has_pod = std::any_of(read.begin(), read.end(), [](const Predicate& each) {
         return each.kind == Predicate::Kind::kExists && of_pods(each.source);
     });
+    const bool creates = command.draft.action.kind == Action::Kind::kCreateObject;
+    if (creates && allowed_.law == nullptr) {
+        const auto first = history_.first_saying(row_behind(command), "status", kWanted);
+        if (!first || issued < *first + kWantedFor) {
+            return "its row had not wanted it for its grace";
+        }
+    }
     for (const Predicate& predicate : read) {
         const bool claim = predicate.kind == Predicate::Kind::kField ||
                            predicate.kind == Predicate::Kind::kNoVeto ||

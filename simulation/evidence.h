@@ -10,8 +10,14 @@
 #include "simulation/witness.h"
 
 #include <string>
+#include <vector>
 
 namespace trueup::simulation {
+
+/// The rows whose columns a command relies on, in its order, by primary key; it is about the first.
+std::vector<std::string> rows_behind(const Command& command);
+/// The first of them; empty: none.
+std::string row_behind(const Command& command);
 
 /// Does it go on with a list that began by taking something away?
 bool later_step(const Command& command);

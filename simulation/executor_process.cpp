@@ -21,7 +21,9 @@ class ExecutorProcess final : public Process {
     void start() override {
         connect({Topic::kCommands, Topic::kRequests, Topic::kOutcomes});
         const auto woken = [this] { wake(); };
-        const auto mind = std::make_shared<Mind>(Mind{around_.oracles, {}});
+        const std::string me =
+            name() + " since " + std::to_string(around_.scheduler.since().count());
+        const auto mind = std::make_shared<Mind>(Mind{around_.oracles, {}, me});
         cluster_ = std::make_unique<ClusterLink>(around_.world.cluster(), around_.network, life_,
                                                  woken, mind);
         database_ = std::make_unique<DatabaseLink>(*around_.asked.rows, around_.network, life_,
@@ -40,8 +42,8 @@ class ExecutorProcess final : public Process {
             settings.longest_expiry = around_.settings.forgets / 2;
         }
         settings.steady_now = [this] { return around_.scheduler.steady_now(); };
-        settings.before_write = [this](const Command& command) {
-            if (life_.alive()) around_.oracles.ordered(command);
+        settings.before_write = [this, me](const Command& command) {
+            if (life_.alive()) around_.oracles.ordered(command, me);
             return true;
         };
         executors::Sources reach =

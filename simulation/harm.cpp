@@ -40,6 +40,31 @@ std::string Harm::against_update(const sandbox::Effect& effect, const std::strin
     return against_naming(*row, sets(effect, "pod_name"), looks.pod);
 }
 
+std::string Harm::against_creation(const sandbox::Pod& made, const CommandId& by,
+                                   const std::string& pk, const Looks& looks) const {
+    if (noted(made, kMadeBy) != to_hex(by)) return "it does not say by which command";
+    if (looks.pod == 0) return "its executor had not looked for one of its name";
+    if (history_.pod(made.name, looks.pod)) return "there was one of its name";
+    const auto row = looks.row == 0 ? std::nullopt : history_.row(pk, looks.row);
+    if (!row) return "its row was not there when its executor looked, if it did";
+    if (row->key() != made.name) return "its row wanted another one";
+    if (held(*row)) return "its row was held";
+    if (!wanted(*row)) return "its row wanted none: " + row->text("status");
+    if (!selected(made)) return "its source does not show it";
+    if (noted(made, kMadeFor) != row->text("url_slug")) return "it says what its row did not";
+    if (looks.key == 0) return "its executor had not looked for other rows";
+    for (const History::Row& other : history_.rows_of(made.name, looks.key)) {
+        if (other.pk == pk) continue;
+        const auto at = looks.others.find(other.pk);
+        const auto then = at == looks.others.end() ? std::optional(other.view)
+                                                   : history_.row(other.pk, at->second);
+        if (then && then->key() == made.name && (wanted(*then) || wants_pod(*then))) {
+            return "another row claimed its name";
+        }
+    }
+    return {};
+}
+
 std::string Harm::against_failing(const History::RowView& row, const std::string& name,
                                   Moment pods) const {
     if (pods == 0) return "its executor had not looked at its pod";

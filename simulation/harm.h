@@ -32,6 +32,10 @@ class Harm {
     std::string against_update(const sandbox::Effect& effect, const std::string& name,
                                const Looks& looks) const;
 
+    /// The same for a pod that was made for a row; it is in the history by now.
+    std::string against_creation(const sandbox::Pod& made, const CommandId& by,
+                                 const std::string& pk, const Looks& looks) const;
+
   private:
     std::string against_failing(const History::RowView& row, const std::string& name,
                                 Moment pods) const;

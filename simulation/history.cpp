@@ -126,6 +126,18 @@ std::optional<SteadyTime> History::first(std::string_view pk) const {
     return times_[found->second.front().moment - 1];
 }
 
+std::optional<SteadyTime> History::first_saying(std::string_view pk, std::string_view column,
+                                                std::string_view text) const {
+    const auto found = rows_.find(pk);
+    if (found == rows_.end()) return std::nullopt;
+    for (const auto& at : found->second) {
+        if (at.value && RowView(*this, *at.value).view(column) == text) {
+            return times_[at.moment - 1];
+        }
+    }
+    return std::nullopt;
+}
+
 std::set<std::string> History::names(Moment from, Moment to) const {
     std::set<std::string> all;
     for (Moment moment = from; moment <= to; ++moment) {

@@ -78,6 +78,9 @@ class History {
     std::vector<Moment> turns(std::string_view name, Moment from, Moment to) const;
     /// When there first was a row of that primary key; nullopt: never.
     std::optional<SteadyTime> first(std::string_view pk) const;
+    /// When a row of that primary key first said this; nullopt: never.
+    std::optional<SteadyTime> first_saying(std::string_view pk, std::string_view column,
+                                           std::string_view text) const;
     /// The names of pods and rows that there were at any of these moments.
     std::set<std::string> names(Moment from, Moment to) const;
     /// When anything about a pod of that name, or a row of it or of that primary key, changed last.

@@ -62,6 +62,28 @@ inline bool wants_pod(const History::RowView& row) {
     return status == "starting" || status == "running";
 }
 
+/// What a row says whose pod is to be created (Plan::creates), by which rule, and after how long at
+/// least: its grace, less two leaps of the broker's clock, of which each counts 10 s.
+inline constexpr const char* kWanted = "wanted";
+inline constexpr const char* kWantedRule = "wanted_pod";
+inline constexpr Millis kWantedGrace{40'000};
+inline constexpr Millis kWantedFor{20'000};
+/// Where what is created says for which slug.
+inline constexpr const char* kMadeFor = "example.com/of";
+/// Where it says by which command.
+inline constexpr const char* kMadeBy = "trueup.io/command";
+
+inline bool wanted(const History::RowView& row) { return row.view("status") == kWanted; }
+
+/// What a pod says in an annotation; empty: nothing.
+inline std::string noted(const sandbox::Pod& pod, const char* annotation) {
+    const auto found = pod.annotations.find(annotation);
+    return found == pod.annotations.end() ? std::string() : found->second;
+}
+
+/// What is called the target of a creation: there is none of its name yet.
+inline std::string made_target(std::string_view name) { return std::string("made/").append(name); }
+
 /// One version of a target, under which a write on it is remembered.
 inline std::string sent_key(const std::string& target, const std::string& version) {
     return target + "@" + version;

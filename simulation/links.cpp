@@ -163,11 +163,15 @@ void ClusterLink::patch(CallId call, const ports::PatchObject& request) {
 }
 
 void ClusterLink::create(CallId call, const ports::CreateObject& request) {
-    if (wire_->mind && life_.alive()) {
-        wire_->mind->witness.write_sent(request.name, {}, wire_->mind->known);
+    const std::shared_ptr<Mind> mind = wire_->mind;
+    const std::string word = mind ? mind->of + ", call " + std::to_string(call) : std::string();
+    if (mind && life_.alive()) {
+        mind->witness.write_sent(made_target(request.name), word, mind->known);
     }
-    send(wire_, network_, life_, connect(call),
-         [=](ports::Cluster& server) { server.create(call, request); });
+    send(wire_, network_, life_, connect(call), [=](ports::Cluster& server) {
+        if (mind) mind->witness.arrives(word);
+        server.create(call, request);
+    });
 }
 
 void ClusterLink::cancel(CallId call) { end_call(wire_, network_, life_, call); }

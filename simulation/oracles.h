@@ -8,7 +8,7 @@
 //                 plan keeps people from acting in between
 //   O3 once       an id is of one finding or command, and a command has at most one effect; a
 //                 second one is a race (O2) where somebody undid the first before anybody could
-//                 know of it
+//                 know of it. An executor creates nothing twice by one command, whoever undid it
 //   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
 //      approval   nobody orders unasked what somebody must have approved
 //      window     nobody orders anything outside the times in which that may be
@@ -76,8 +76,9 @@ class Oracles final : public Witness, public Allowances {
     bool may_write_still() const;
     void write_sent(const std::string& target, const std::string& version,
                     const Knowledge& known) override;
-    /// An executor's last word before a write.
-    void ordered(const Command& command);
+    void arrives(const std::string& word) override { arriving_ = word; }
+    /// An executor's last word before a write. `by`: which one, and of which life.
+    void ordered(const Command& command, const std::string& by = {});
     void act(const std::vector<sandbox::Record>& records);
     /// A command is in its topic; the journal had it then.
     void given(const Command& command, SteadyTime issued);
@@ -139,10 +140,13 @@ class Oracles final : public Witness, public Allowances {
     struct Sent {
         Knowledge known;
         Command command;
+        std::string by;  ///< whom
     };
+    Looks looks_of(const Sent& sent, const std::string& name, const std::string& pk) const;
     void judge(const sandbox::Effect& effect, Moment before);
     void judge_name(const Hash128& id, const std::string& what);
-    void judge_once(const Command& command, const std::string& what);
+    void judge_once(const Sent& sent, const std::string& what);
+    void judge_wanted(const std::string& name, Moment before, const std::string& what);
     void follow_ending(const sandbox::Effect& effect, const std::string& name, Moment before,
                        const std::string& what);
     std::string against(const sandbox::Effect& effect, const Command& command,
@@ -169,13 +173,15 @@ class Oracles final : public Witness, public Allowances {
     Harm harm_{history_, approvals_, endings_, *this};
     PlainOracles plain_{scheduler_, history_, violations_};
     Repaired repaired_{scheduler_, history_, approvals_, endings_, *this, violations_};
-    std::map<std::string, Command> ordered_;          ///< by target
-    std::map<std::string, Sent> sent_;                ///< by target and version
-    std::map<CommandId, SteadyTime> effects_of_;      ///< the first one
-    std::map<std::string, Command> last_;             ///< that was given, by object
-    std::map<CommandId, SteadyTime> ended_commands_;  ///< when their first outcome was there
-    std::set<CommandId> done_;                        ///< those of which that said that it was done
-    std::map<CommandId, SteadyTime> given_;           ///< when they were issued
+    std::map<std::string, std::pair<Command, std::string>> ordered_;  ///< by target; by whom
+    std::string arriving_;                               ///< the last creation that did
+    std::map<std::string, Sent> sent_;                   ///< by target and version
+    std::map<CommandId, SteadyTime> effects_of_;         ///< the first one
+    std::map<CommandId, std::set<std::string>> makers_;  ///< who made something by it
+    std::map<std::string, Command> last_;                ///< that was given, by object
+    std::map<CommandId, SteadyTime> ended_commands_;     ///< when their first outcome was there
+    std::set<CommandId> done_;               ///< those of which that said that it was done
+    std::map<CommandId, SteadyTime> given_;  ///< when they were issued
     std::map<CommandId, CommandDraft> drafts_;
     std::map<Hash128, std::string> named_;  ///< findings and commands: what each id is of
     /// Refusals of what was ordered again, and what had been listed by the last one.

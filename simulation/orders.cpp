@@ -28,7 +28,7 @@ std::string what_of(const Command& command) {
 bool Oracles::costs(const Command& command) const {
     if (law != nullptr) {
         const Action::Kind kind = command.draft.action.kind;
-        return kind == Action::Kind::kDeletePod || kind == Action::Kind::kInsertRow;
+        return kind == Action::Kind::kDeletePod || makes(kind);
     }
     if (command.draft.action.kind == Action::Kind::kDeleteObject) return false;
     const auto& sets = command.draft.action.sets;
@@ -60,11 +60,14 @@ bool closed(BrokerTime time) {
 
 }  // namespace
 
-void Oracles::ordered(const Command& command) {
+void Oracles::ordered(const Command& command, const std::string& by) {
     const std::string& id = command.draft.target.object_id;
     const std::size_t slash = id.rfind('/');
     const bool row = command.draft.action.kind == Action::Kind::kUpdateRow;
-    ordered_[row && slash != std::string::npos ? id.substr(slash + 1) : id] = command;
+    const bool creates = command.draft.action.kind == Action::Kind::kCreateObject;
+    ordered_[creates                             ? made_target(id)
+             : row && slash != std::string::npos ? id.substr(slash + 1)
+                                                 : id] = {command, by};
 }
 
 /// Can nobody have enabled its rule by then? What an end began under an approval it carries on.
@@ -171,7 +174,8 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
 
 void Oracles::write_sent(const std::string& target, const std::string& version,
                          const Knowledge& known) {
-    Sent sent{known, ordered_[target]};
+    const auto& [ordered, by] = ordered_[target];
+    Sent sent{known, ordered, by};
     if (restraints_.bound(sent.command, scheduler_.steady_now())) {
         violate("brakes", "a write on " + sent.command.subject + " against a pause or a hold");
     }
@@ -247,15 +251,18 @@ std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
 void Oracles::judge_recurring(const std::vector<Command>& commands,
                               const std::map<CommandId, BrokerTime>& known) {
     // What people do to rows, and what is asked for, may come again and again.
-    static const std::set<std::string> kAsk{"missing_pod", "orphaned_pod", "status_drift",
-                                            "stuck_transition", "untracked_record"};
+    static const std::set<std::string> kAsk{"missing_pod",      "orphaned_pod",     "status_drift",
+                                            "stuck_transition", "untracked_record", kWantedRule};
     std::set<CommandId> counted;                            // both engines say each
     std::map<std::string, std::vector<const Command*>> of;  // by rule, subject and row
     for (const Command& command : commands) {
         if (kAsk.count(command.rule) == 0 || !counted.insert(command.id).second) continue;
         const bool row = command.draft.action.kind == Action::Kind::kUpdateRow;
-        const std::string& object = command.draft.target.object_id;
-        of[command.rule + " " + command.subject + " " + (row ? object : "")].push_back(&command);
+        const bool creates = command.draft.action.kind == Action::Kind::kCreateObject;
+        const std::string object = row       ? command.draft.target.object_id
+                                   : creates ? row_behind(command)
+                                             : std::string();
+        of[command.rule + " " + command.subject + " " + object].push_back(&command);
     }
     for (auto& [what, same] : of) {
         std::stable_sort(same.begin(), same.end(), [&](const Command* a, const Command* b) {

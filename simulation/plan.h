@@ -49,6 +49,8 @@ struct Plan {
     bool services = false;
     /// Pods lie in two clusters, each with a source of its own.
     bool clusters = false;
+    /// Rows may want a pod, which is created from a template.
+    bool creates = false;
     /// How long topics but the journal are kept; 0: for ever.
     Millis forgets{0};
     /// Instead of the shipped policy; outlives the run. nullptr: that one.

@@ -183,13 +183,27 @@ std::vector<Plan> plans_of_ends() {
     };
 }
 
+/// What there was none of is made.
+std::vector<Plan> plans_of_making() {
+    return {
+        {.name = "creates",
+         .about = "the standard one, and rows want pods, which are created from a template; others "
+                  "take their names, delete what was made and take back what they wanted",
+         .rest = Millis{900'000},
+         .workload_every = Millis{4'000},
+         .with = {"want-pod", "want-pod", "want-again", "start-wanted", "unwant", "take-name",
+                  "undo-created", "undo-creations", "undo-creations"},
+         .creates = true},
+    };
+}
+
 }  // namespace
 
 const std::vector<Plan>& plans() {
     static const std::vector<Plan> kPlans = [] {
         std::vector<Plan> all;
-        for (const auto some :
-             {usual_plans, plans_of_servers, plans_of_more, plans_of_people, plans_of_ends}) {
+        for (const auto some : {usual_plans, plans_of_servers, plans_of_more, plans_of_people,
+                                plans_of_ends, plans_of_making}) {
             std::vector<Plan> made = some();
             std::move(made.begin(), made.end(), std::back_inserter(all));
         }
@@ -239,17 +253,20 @@ Plan both(const Plan& a, const Plan& b) {
     plan.row_holds |= b.row_holds;
     plan.services |= b.services;
     plan.clusters |= b.clusters;
+    plan.creates |= b.creates;
     plan.forgets = sooner(a.forgets, b.forgets);
     plan.policies = a.policies != nullptr ? a.policies : b.policies;
     return plan;
 }
 
 /// What is counted is counted by each shard alone, so the policy of several asks for no count. Of a
-/// second cluster that is empty nobody could tell that it is asked in the wrong place.
+/// second cluster that is empty nobody could tell that it is asked in the wrong place, and in which
+/// of two a pod should be created nobody could say.
 bool go_together(const Plan& a, const Plan& b) {
     const bool counted = (a.counts || b.counts) && std::max(a.shards, b.shards) > 1;
     const bool empty = (a.clusters || b.clusters) && (a.wrong_first || b.wrong_first);
-    return !counted && !empty;
+    const bool either = (a.clusters || b.clusters) && (a.creates || b.creates);
+    return !counted && !empty && !either;
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ void Repaired::judge_row(
         if (endings_.closed_by_us(name, row.pk) || endings_.was_ordered(name)) return;
         return wrong(name, what + " has been stopping for long");
     }
+    if (wanted(row.view) && !held(row.view) && !pod) return wrong(name, what + " wants a pod");
     if (!wants_pod(row.view) || held(row.view)) return;
     if (!pod) return wrong(name, what + " has no pod");
     if (!touchable) return;

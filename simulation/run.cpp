@@ -42,6 +42,7 @@ Run::Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Trace* 
         stage_.texts = other_policies(plan, begins_enabled(seed));
         vouch_again();
     }
+    stage_.creates = plan.creates;
     around_.asked.rows = &world_;
     if (plan.services) {
         services_ =

@@ -106,6 +106,15 @@ void Run::see_request(ports::Partition at, const Broker::Record& record) {
 void Run::happened(const std::vector<sandbox::Record>& act) {
     if (trace_ != nullptr) trace_->happened(scheduler_.since(), act);
     oracles_.act(act);
+    for (const sandbox::Record& record : act) {
+        const auto* effect = std::get_if<sandbox::Effect>(&record);
+        const bool made =
+            effect != nullptr && effect->accepted && effect->kind == sandbox::Effect::Kind::kCreate;
+        if (!made || stage_.undoings.empty()) continue;
+        const std::uint64_t draw = stage_.undoings.front();
+        stage_.undoings.pop_front();
+        undo(stage_, effect->name, Random(draw));
+    }
     hear_answers(stage_);
     hash_ = combine(hash_, {act.size(), static_cast<std::uint64_t>(scheduler_.since().count())});
     scheduler_.after(Millis{0}, [this] { fleet_.world_changed(); });

@@ -4,6 +4,7 @@
 #include "policies/shipped.h"
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/instances.h"
+#include "simulation/wanted.h"
 
 #include <algorithm>
 #include <utility>
@@ -75,6 +76,7 @@ Settings policy(const Plan& plan, bool enabled) {
         stuck.grace = Millis{60'000};
         settings.windows = windows();
     }
+    if (plan.creates) create_wanted(settings);
     bind(settings, plan);
     if (plan.shards > 1) ask_nobody(settings);
     if (plan.clusters) {

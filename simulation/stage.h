@@ -56,6 +56,9 @@ struct Stage {
     std::deque<std::uint64_t> toctous = {};
     /// The same for each of the next ends of an instance.
     std::deque<std::uint64_t> last_words = {};
+    /// The same for each of the next pods that are created.
+    std::deque<std::uint64_t> undoings = {};
+    bool creates = false;                                 ///< rows may want pods
     std::map<RequestId, std::vector<Place>> placed = {};  ///< requests, once they are in the log
     /// For which ends of instances somebody waits for an answer, and since when.
     std::vector<std::pair<Request, Moment>> ends_asked = {};

@@ -82,5 +82,6 @@ std::vector<ActKind> operators();
 std::vector<ActKind> odd_workload();
 std::vector<ActKind> dying();
 std::vector<ActKind> faults();
+std::vector<ActKind> wanting();
 
 }  // namespace trueup::simulation

@@ -35,12 +35,16 @@ class Witness {
     /// knows this.
     virtual void write_sent(const std::string& target, const std::string& version,
                             const Knowledge& known) = 0;
+    /// What is to be made of what there is none of reaches its server now. It has no version: it
+    /// was sent under this word in the place of one, which is no other's.
+    virtual void arrives(const std::string& word) = 0;
 };
 
 /// What one executor knows, through all of its links.
 struct Mind {
     Witness& witness;
     Knowledge known;
+    std::string of;  ///< which one, and of which life
 };
 
 }  // namespace trueup::simulation

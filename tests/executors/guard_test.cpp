@@ -114,6 +114,19 @@ TEST(Guard, Guard_row_key_precondition_ARowThatMeansAnotherPodByNowIsNotWritten)
     EXPECT_EQ(effects_after([](FakeRow& row) { row.columns["url_slug"] = "b"; }), 0U);
 }
 
+// docs/adr/0056: whether what is not there was made, and deleted since, nobody can tell.
+TEST(Guard, Guard_created_once_APostWithoutAnAnswerIsNotSentAgain) {
+    ExecutionFixture fixture;
+    Command command = delete_orphan();
+    command.draft.target = {"pods", "wrapper-b", "wrapper-b", ""};
+    command.draft.action.kind = Action::Kind::kCreateObject;
+    command.draft.action.sets = {{"spec", R"({"containers":[]})", false, true}};
+    command.draft.read_set = {{Predicate::Kind::kNone, "pods", "", "name", "wrapper-b"}};
+    fixture.cluster.upset_creates = {{.carried_out = false}};
+    fixture.run(command);
+    EXPECT_EQ(fixture.cluster.count("POST"), 1U);
+}
+
 // Design §8: executors follow the requests.
 TEST(Guard, Guard_executor_follows_brakes_WhatWasOrderedBeforeAPauseIsNotDone) {
     DispatcherFixture fixture;

@@ -44,7 +44,7 @@ struct DrawnRule {
 
 class Author {
   public:
-    explicit Author(std::uint64_t seed) : random_(seed) {}
+    Author(std::uint64_t seed, const DrawnKinds& kinds) : random_(seed), kinds_(kinds) {}
 
     /// What all policies of a run share: what there is, and what of it claims a name.
     void draw_roles() {
@@ -202,16 +202,23 @@ class Author {
 
     /// Its lines.
     Texts any_case() {
-        const bool rows = random_.chance(900);
-        const bool pods = !rows || random_.chance(900);
-        const std::string of_rows = of({"one", "one", "one", "none", "none", "some", "surplus"});
-        const std::string of_pods = of({"one", "one", "one", "none", "none", "some"});
+        bool rows = random_.chance(900);
+        bool pods = !rows || random_.chance(900);
+        std::string of_rows = of({"one", "one", "one", "none", "none", "some", "surplus"});
+        std::string of_pods = of({"one", "one", "one", "none", "none", "some"});
+        if (kinds_.creates && rules_.empty()) {
+            rows = pods = true;
+            of_rows = "one";
+            of_pods = "none";
+        }
         std::string when;
-        const bool list =
-            rows && pods && of_rows == "one" && of_pods == "one" && random_.chance(250);
+        const bool list = rows && pods && of_rows == "one" && of_pods == "one" &&
+                          random_.chance(250) && !kinds_.creates;
         // Whoever finds a pod without a note writes one.
         const bool notes = pods && !list && of_pods == "one" && random_.chance(200);
         const bool records = pods && of_rows == "none" && of_pods == "one" && random_.chance(400);
+        const bool creates =
+            kinds_.creates && rows && pods && of_rows == "one" && of_pods == "none";
         if (rows) when = "rows: " + pattern(of_rows, true, false);
         if (records) when = "rows: none";
         if (list) when = "rows: " + (live_.empty() ? "one" : "{one: " + live_ + "}");
@@ -222,15 +229,19 @@ class Author {
             when.pop_back();
             when += ", keep: [" + of({"{status: running}", "{pod_name: {set: true}}"}) + "]}";
         }
-        if (pods)
+        if (creates) {
+            when += ", pods: none";
+        } else if (pods) {
             when += (rows ? ", pods: " : "pods: ") +
                     pattern(of_pods, false, rows && of_rows == "one", notes);
+        }
         Texts lines{"when: {" + when + "}"};
         if (rows && of_rows == "one" && random_.chance(200)) {
             lines.push_back("past: rows.last_activity_at + " + of({"20s", "60s"}));
         }
         if (counted_ && random_.chance(400)) lines.push_back("ask_while: some");
         const std::string done = notes     ? "{update: pods, set: {note: 'seen by {subject}'}}"
+                                 : creates ? create()
                                  : records ? insert()
                                  : list    ? "[{delete: pods}, " + update() + "]"
                                            : steps(rows ? of_rows : "", pods ? of_pods : "");
@@ -242,8 +253,22 @@ class Author {
         const bool row = !rows.empty() && rows != "none";
         const bool pod = !pods.empty() && pods != "none";
         if (random_.chance(100) || (!row && !pod)) return "report";
-        if (pod && (!row || random_.chance(500))) return "{delete: pods}";
+        if (pod && (!row || random_.chance(500))) {
+            // What one rule creates another one may delete because of its phase, which no text
+            // says.
+            return kinds_.creates ? "report" : "{delete: pods}";
+        }
         return update();
+    }
+
+    /// What the sandbox keeps of a pod, and something that only the command shows.
+    std::string create() {
+        const std::string note = of({"'seen by {subject}'", "'is {rows.status}'", "odd"});
+        return "{create: pods, name: '{subject}', object: {metadata: {labels: {app: "
+               "ryugraph-wrapper}, annotations: {example.com/note: " +
+               note +
+               "}}, spec: {containers: [{name: main, image: 'of {subject}'}], hostNetwork: " +
+               of({"true", "false"}) + "}}}";
     }
 
     std::string insert() {
@@ -299,6 +324,7 @@ class Author {
     }
 
     Random random_;
+    const DrawnKinds kinds_;
     std::string phases_;
     std::string words_;
     std::string live_;  ///< of rows; empty: all are
@@ -310,8 +336,9 @@ class Author {
 
 }  // namespace
 
-std::vector<DrawnPolicy> draw_policies(std::uint64_t seed, std::size_t count) {
-    Author author(seed);
+std::vector<DrawnPolicy> draw_policies(std::uint64_t seed, std::size_t count,
+                                       const DrawnKinds& kinds) {
+    Author author(seed, kinds);
     author.draw_roles();
     std::vector<DrawnPolicy> drawn;
     while (drawn.size() < count) drawn.push_back(author.draw());

@@ -16,7 +16,13 @@ struct DrawnPolicy {
     policy::Policy policy;
 };
 
+/// What the texts of a run may ask for beyond what all of them do.
+struct DrawnKinds {
+    bool creates = false;  ///< each has a pod created from a template, and none deleted
+};
+
 /// So many, of the same roles; their rules share names. Equal seeds draw equal ones.
-std::vector<DrawnPolicy> draw_policies(std::uint64_t seed, std::size_t count);
+std::vector<DrawnPolicy> draw_policies(std::uint64_t seed, std::size_t count,
+                                       const DrawnKinds& kinds = {});
 
 }  // namespace trueup::simulation

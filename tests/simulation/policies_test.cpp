@@ -27,10 +27,14 @@ std::size_t as_told(const char* variable, std::size_t usual) {
 
 /// The policies of a seed, with everything that a run of them needs.
 struct Drawn {
-    explicit Drawn(std::uint64_t seed, std::unique_ptr<TextLaw> by = std::make_unique<TextLaw>())
-        : texts(draw_policies(seed, 3)), law(std::move(by)) {
+    explicit Drawn(std::uint64_t seed, std::unique_ptr<TextLaw> by = std::make_unique<TextLaw>(),
+                   const DrawnKinds& kinds = {})
+        : texts(draw_policies(seed, 3, kinds)), law(std::move(by)) {
         for (const DrawnPolicy& each : texts) {
             other.settings.push_back(policies::usual_settings(each.policy, Mode::kEnforce));
+        }
+        if (kinds.creates) {
+            plan.with.insert(plan.with.end(), {"undo-created", "undo-creations", "undo-creations"});
         }
         other.law = law.get();
         plan.policies = &other;
@@ -58,8 +62,9 @@ struct Drawn {
         .operators_every = Millis{12'000}};
 };
 
-TEST(DrawnPolicies, AreCarriedOutAsTheirTextsSay) {
-    const std::size_t runs = as_told("TRUEUP_DRAWN_RUNS", 60);
+/// Runs so many, unless somebody said how many; the texts of each say the same as what was done.
+void carry_out(std::size_t usual, const DrawnKinds& kinds) {
+    const std::size_t runs = as_told("TRUEUP_DRAWN_RUNS", usual);
     const std::size_t first = as_told("TRUEUP_DRAWN_SEED", 1);
     std::cout << runs << " runs from seed " << first << std::endl;
     const char* about = std::getenv("TRUEUP_DRAWN_ABOUT");  // NOLINT(concurrency-mt-unsafe)
@@ -68,7 +73,7 @@ TEST(DrawnPolicies, AreCarriedOutAsTheirTextsSay) {
     std::uint64_t races = 0;
     std::uint64_t texts = 0;
     for (std::size_t seed = first; seed < first + runs; ++seed) {
-        Drawn drawn(seed);
+        Drawn drawn(seed, std::make_unique<TextLaw>(), kinds);
         Trace trace(about == nullptr ? "" : about);
         const Schedule schedule = make_schedule(seed, drawn.plan);
         const Report report = run(seed, drawn.plan, schedule, about == nullptr ? nullptr : &trace);
@@ -86,6 +91,10 @@ TEST(DrawnPolicies, AreCarriedOutAsTheirTextsSay) {
     EXPECT_GT(effects, runs);
     EXPECT_GT(texts, 2 * runs);
 }
+
+TEST(DrawnPolicies, AreCarriedOutAsTheirTextsSay) { carry_out(60, {}); }
+
+TEST(DrawnPolicies, CreateWhatTheirTextsSay) { carry_out(40, {.creates = true}); }
 
 /// Reads something else than what is in force: to it the engines err.
 class Misled final : public TextLaw {
@@ -116,6 +125,7 @@ void each_pattern(policy::Policy& text, const std::function<void(policy::Pattern
 struct Misreading {
     const char* what;
     Misled::Reads reads;
+    DrawnKinds kinds = {};
 };
 
 // An oracle that never says anything would pass the test above.
@@ -161,13 +171,22 @@ TEST(DrawnPolicies, WhoeverReadsThemOtherwiseIsNotAgreedWith) {
                  }
              }
          }},
+        {"what is created is another one",
+         [](Settings&, policy::Policy& text) {
+             for (policy::Rule& rule : text.rules) {
+                 for (policy::Case& found : rule.cases) {
+                     if (found.steps.back().object) found.steps.back().object->parts.pop_back();
+                 }
+             }
+         },
+         {.creates = true}},
     };
     constexpr std::uint64_t kMost = 40;
     for (const Misreading& misreading : misreadings) {
         std::uint64_t seed = 1;
         std::string said;
         for (; seed <= kMost && said.empty(); ++seed) {
-            Drawn drawn(seed, std::make_unique<Misled>(misreading.reads));
+            Drawn drawn(seed, std::make_unique<Misled>(misreading.reads), misreading.kinds);
             drawn.plan.rest = Millis{600'000};
             const Report report = run(seed, drawn.plan);
             if (!report.good()) said = report.violations.front().oracle;

@@ -1,5 +1,6 @@
 #include "tests/simulation/text_law.h"
 
+#include "engine/base/json_string.h"
 #include "engine/core/row_time.h"
 #include "engine/core/rule_text.h"
 #include "engine/model/object.h"
@@ -186,6 +187,48 @@ bool writes(const policy::Policy& policy, const policy::Case& found, const Comma
            sets_of(policy, found.steps.back(), name_in(command.subject));
 }
 
+/// A part of a template, with what the row says in it. nullopt: it says nothing there.
+std::optional<std::string> as_json(const policy::Template& part, const std::string& subject,
+                                   const Facet& row) {
+    using Part = policy::Template::Kind;
+    if (part.kind == Part::kNull) return "null";
+    if (part.kind == Part::kText || part.kind == Part::kBare) {
+        std::string text;
+        for (const policy::Piece& piece : part.text) {
+            const bool field = piece.kind == policy::Piece::Kind::kField;
+            const auto said = field ? row.fields().text(piece.field.field) : std::nullopt;
+            if (field && !said) return std::nullopt;
+            const bool literal = piece.kind == policy::Piece::Kind::kLiteral;
+            text += literal ? piece.literal : field ? std::string(*said) : subject;
+        }
+        return part.kind == Part::kBare ? text : json_string(text);
+    }
+    const bool map = part.kind == Part::kMap;
+    std::string json;
+    for (const policy::Template& each : part.parts) {
+        const auto value = as_json(each, subject, row);
+        if (!value) return std::nullopt;
+        json += (json.empty() ? "" : ",") + (map ? json_string(each.key) + ":" : "") + *value;
+    }
+    return map ? "{" + json + "}" : "[" + json + "]";
+}
+
+/// Is that the object that the case has created for this row?
+bool creates(const policy::Case& found, const Command& command, const Subject& subject,
+             const std::string& row) {
+    const auto facet = std::find_if(subject.facets.begin(), subject.facets.end(),
+                                    [&](const Facet& each) { return each.object_id == row; });
+    const auto& object = found.steps.back().object;
+    if (!object || facet == subject.facets.end()) return false;
+    std::vector<Assignment> sets;
+    for (const policy::Template& part : object->parts) {
+        const auto value = as_json(part, name_in(command.subject), *facet);
+        if (!value) return false;
+        sets.push_back({part.key, value, false, true});
+    }
+    return command.draft.action.sets == sets;
+}
+
 /// What a rule says, and by which of its cases: the first that says anything.
 struct Said {
     naive::Judged judged;
@@ -222,17 +265,22 @@ bool in_any_scene(const policy::Policy& policy, const History& history, const st
 }
 
 /// Is this what the text wants to be done to that?
-bool means(const policy::Policy& policy, const Said& said, const Command& command) {
+bool means(const policy::Policy& policy, const Said& said, const Command& command,
+           const Subject& subject) {
     const naive::Judged& judged = said.judged;
     const Target& target = command.draft.target;
     const bool inserts = command.draft.action.kind == Action::Kind::kInsertRow;
+    const bool creation = command.draft.action.kind == Action::Kind::kCreateObject;
+    const bool made = inserts || creation;
     // What is not there yet has no name but its subject's.
-    if (inserts && target.object_id != name_in(command.subject)) return false;
-    if (judged.kind != Kind::kAct || judged.target != (inserts ? "" : target.object_id)) {
+    if (made && target.object_id != name_in(command.subject)) return false;
+    if (judged.kind != Kind::kAct || judged.target != (made ? "" : target.object_id)) {
         return false;
     }
     if ((is_update(command) || inserts) && !writes(policy, said.found, command)) return false;
+    if (creation && !creates(said.found, command, subject, judged.object_id)) return false;
     const policy::Verb verb = inserts              ? policy::Verb::kInsert
+                              : creation           ? policy::Verb::kCreate
                               : is_update(command) ? policy::Verb::kUpdate
                                                    : policy::Verb::kDelete;
     return judged.verb == verb;
@@ -292,7 +340,7 @@ std::vector<const policy::Case*> TextLaw::cases(const Force& force, const Comman
         history.turns(name, history.moment_at(issued - age), history.moment_at(issued));
     in_any_scene(policy, history, name, window, window, {}, [&](const Subject& subject) {
         const Said said = judged_by(policy, *rule, subject, moment);
-        if (means(policy, said, command)) all.push_back(&said.found);
+        if (means(policy, said, command, subject)) all.push_back(&said.found);
         return false;
     });
     return all;
@@ -339,7 +387,7 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
         const policy::Policy& policy = *force->settings.text;
         in_any_scene(policy, history, name, of_pods, of_rows, by_pk, [&](const Subject& subject) {
             const Said it = judged_by(policy, *rule, subject, moment);
-            if (means(policy, it, command)) {
+            if (means(policy, it, command, subject)) {
                 found.about.insert(it.judged.object_id);
             } else {
                 said = "its text says `" + naive::told(it.judged) + "`";
