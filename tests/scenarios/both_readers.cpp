@@ -139,6 +139,17 @@ std::string not_witnessed(const core::Judgement& on, const core::Decision& decis
     return named ? "" : "stops at " + std::string(name_of(stop->stage)) + " and names no fact";
 }
 
+/// Of two sides that were not heard either may be named: a plan leans on them in its own order.
+bool alike(naive::Judged does, const naive::Judged& meant) {
+    const auto unheard = [](const naive::Judged& judged) {
+        return judged.kind == Verdict::Kind::kWaiting &&
+               (judged.reason == Reason::kNotSynced || judged.reason == Reason::kStale ||
+                judged.reason == Reason::kAwaitingProgress || judged.reason == Reason::kQuarantine);
+    };
+    if (unheard(does) && unheard(meant)) does.reason = meant.reason;
+    return does == meant;
+}
+
 }  // namespace
 
 std::string Shares::told() const {
@@ -198,7 +209,7 @@ std::string disagreement(const policy::Policy& text, const core::Plan& plan,
         if (!unseen.empty()) {
             return text.rules[rule].name + " says `" + naive::told(does) + "`, which " + unseen;
         }
-        if (does == meant) continue;
+        if (alike(does, meant)) continue;
         return text.rules[rule].name + " says `" + naive::told(does) + "` and means `" +
                naive::told(meant) + "`";
     }
