@@ -1,5 +1,6 @@
 // The servers of a configuration of one policy: connections to them, as whom the configuration
-// says, and what connectors are told of them. For wiring.cpp and wiring_survey.cpp only.
+// says, and what connectors are told of them. For the files of the sources'
+// types (source_work.h) and wiring_survey.cpp only.
 #pragma once
 
 #include "apps/config/config.h"

@@ -2,6 +2,7 @@
 
 #include "apps/wiring.h"
 #include "engine/base/suggest.h"
+#include "engine/model/verb.h"
 
 #include <algorithm>
 #include <charconv>
@@ -52,9 +53,9 @@ Result<ExecutorSpec> executors_of(const config::Config& policy, const ProcessOpt
     if (!executors) return executors;
     for (const std::string& name : options.names) {
         if (options.part != Part::kExecute) continue;
-        executors->settings.kinds.push_back(action_of(name));
-        if (name == "update_object")
-            executors->settings.kinds.push_back(Action::Kind::kUpdateStatus);
+        for (const policy::Use& use : policy::kUses) {
+            if (use.executors == name) executors->settings.kinds.push_back(use.action);
+        }
     }
     if (!options.pause_file.empty()) {
         // Unknown is not absent: a file that cannot be looked for holds the writes too.

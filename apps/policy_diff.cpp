@@ -63,7 +63,7 @@ bool acts(const policy::Policy& policy, const std::string& part) {
         if ("rule " + rule.name != part) continue;
         for (const policy::Case& each : rule.cases) {
             for (const policy::Step& step : each.steps) {
-                if (step.verb != policy::Verb::kReport) return true;
+                if (policy::acts(step.verb)) return true;
             }
         }
     }

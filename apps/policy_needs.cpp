@@ -31,10 +31,10 @@ Steps steps_on(const policy::Policy& policy, const std::string& role) {
             for (const policy::Step& step : each.steps) {
                 if (step.role != role) continue;
                 steps.verbs.insert(step.verb);
-                if (step.verb == Verb::kInsert) {
+                if (policy::makes(step.verb)) {
                     for (const policy::Assigned& set : step.sets) steps.inserts.insert(set.field);
                 }
-                if (step.verb != Verb::kUpdate) continue;
+                if (!policy::sets(step.verb)) continue;
                 (step.subresource.empty() ? steps.of_object : steps.of_status) = true;
                 for (const policy::Assigned& set : step.sets) steps.sets.insert(set.field);
             }
@@ -50,28 +50,15 @@ std::string_view read_right(Kind kind) {
 
 /// Empty: the verb takes no right beyond reading.
 std::string write_right(Kind kind, Verb verb, const Steps& steps) {
-    switch (verb) {
-        case Verb::kDelete:
-            if (kind == Kind::kEc2) return "TerminateInstances";
-            return kind == Kind::kRow ? "DELETE" : "delete";
-        case Verb::kUpdate:
-            if (kind == Kind::kRow) return fmt::format("UPDATE ({})", fmt::join(steps.sets, ", "));
-            if (!steps.of_status) return "patch";
-            return steps.of_object ? "patch, also of status" : "patch of status";
-        case Verb::kInsert:
-            return fmt::format("INSERT ({})", fmt::join(steps.inserts, ", "));
-        case Verb::kCreate:
-            return "create";
-        case Verb::kRetract:
-            return "delete";
-        case Verb::kStop:
-            return "StopInstances";
-        case Verb::kReport:
-        case Verb::kVerify:
-        case Verb::kFollow:
-            break;
+    const policy::Use* use = policy::use_of(verb, kind);
+    if (use == nullptr || use->right.empty()) return {};
+    const std::string right(use->right);
+    if (kind == Kind::kRow && !policy::removes(verb)) {
+        const auto& columns = policy::makes(verb) ? steps.inserts : steps.sets;
+        return fmt::format("{} ({})", right, fmt::join(columns, ", "));
     }
-    return {};
+    if (!policy::sets(verb) || !steps.of_status) return right;
+    return right + (steps.of_object ? ", also of status" : " of status");
 }
 
 }  // namespace

@@ -75,17 +75,11 @@ void add_writing(const config::Config& config, const config::PolicyConfig& polic
         for (const policy::Rule& rule : policy.text->rules) {
             for (const config::Writes& writes : config::writes_of(*policy.text, rule.name)) {
                 if (writes.role != role->name) continue;
-                const bool creates = executor.kind == "create_object";
-                if (writes.deletes && !creates && executor.kind != "update_object") {
-                    verbs[{group, resource.plural}].insert("delete");
-                }
-                if (creates && !writes.creates.empty()) {
-                    verbs[{group, resource.plural}].insert("create");
-                }
-                if (executor.kind != "update_object") continue;
-                for (const std::string& part : writes.patches) {
-                    verbs[{group, resource.plural + (part.empty() ? "" : "/" + part)}].insert(
-                        "patch");
+                for (const policy::Use* use : writes.uses) {
+                    if (use->executors != executor.kind) continue;
+                    const bool status = use->way == policy::Way::kStatus;
+                    verbs[{group, resource.plural + (status ? "/status" : "")}].insert(
+                        std::string(use->right));
                 }
             }
         }

@@ -16,6 +16,7 @@ std::string text_of(const CommandDraft& draft) {
         const std::string to_end = seconds ? fmt::format(", {} s to end", *seconds) : "";
         return text + fmt::format(" (uid {}{})", draft.target.object_id, to_end);
     }
+    if (!draft.action.propagation.empty()) text += ", propagation " + draft.action.propagation;
     for (const Assignment& set : draft.action.sets) {
         text += fmt::format(" {}={}", set.column, set.value ? "'" + *set.value + "'" : "null");
     }

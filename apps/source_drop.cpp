@@ -1,6 +1,7 @@
 #include "apps/source_drop.h"
 
 #include "apps/config/config.h"
+#include "apps/config/source_types.h"
 #include "connectors/postgres/leftovers.h"
 #include "connectors/postgres/settings.h"
 #include "connectors/postgres/transport.h"
@@ -199,7 +200,7 @@ int run_source_drop(const SourceDropOptions& options) {
     }
     Report report;
     report.source = source->name;
-    report.kind = source->kubernetes() != nullptr ? "kubernetes" : "postgres";
+    report.kind = config::type_of(*source).key;
     if (source->kubernetes() != nullptr) return say_cluster(options, report);
     if (source->only_read()) return say_query(options, report);
     const Result<int> code = drop(options, *source, report);

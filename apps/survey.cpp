@@ -319,11 +319,10 @@ class Judge {
             return;
         }
         for (const std::string& rule : rules(acting)) {
-            const config::Writes writes = writes_to(source, rule);
-            if (writes.deletes) judge_verb(source, asked, acting, rule, "delete");
-            if (!writes.creates.empty()) judge_verb(source, asked, acting, rule, "create");
-            for (const std::string& sub : writes.patches) {
-                judge_verb(source, asked, acting, rule, sub.empty() ? "patch" : "patch/" + sub);
+            for (const policy::Use* use : writes_to(source, rule).uses) {
+                const std::string right(use->right);
+                const bool status = use->way == policy::Way::kStatus;
+                judge_verb(source, asked, acting, rule, status ? right + "/status" : right);
             }
         }
     }

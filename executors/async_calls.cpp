@@ -47,6 +47,14 @@ ports::CallId AsyncCalls::get(Owner owner, ports::Cluster& cluster, const ports:
     return call;
 }
 
+ports::CallId AsyncCalls::list(Owner owner, ports::Cluster& cluster, const ports::ListPage& request,
+                               SteadyTime now) {
+    const std::string what = object_of(request.resource, "?" + request.label_selector);
+    const ports::CallId call = open(owner, Asked{&cluster, false, what}, now);
+    cluster.list_page(call, request);
+    return call;
+}
+
 ports::CallId AsyncCalls::erase(Owner owner, ports::Cluster& cluster,
                                 const ports::DeleteObject& request, SteadyTime now) {
     const ports::CallId call =

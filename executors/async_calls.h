@@ -47,6 +47,8 @@ class AsyncCalls {
 
     ports::CallId get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
                       SteadyTime now);
+    ports::CallId list(Owner owner, ports::Cluster& cluster, const ports::ListPage& request,
+                       SteadyTime now);
     ports::CallId erase(Owner owner, ports::Cluster& cluster, const ports::DeleteObject& request,
                         SteadyTime now);
     ports::CallId patch(Owner owner, ports::Cluster& cluster, const ports::PatchObject& request,
@@ -81,7 +83,8 @@ class AsyncCalls {
     struct Asked {
         ports::Cluster* cluster = nullptr;
         bool writes = false;
-        std::string object;  ///< `api/namespace/plural/name`: a pod's service may have its name
+        /// `api/namespace/plural/name`: a pod's service may have its name; of a list `?selector`.
+        std::string object;
         auto operator<=>(const Asked&) const = default;
     };
     struct Open {

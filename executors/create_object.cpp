@@ -20,16 +20,9 @@ std::string_view version_of(std::string_view api_path) {
     return api_path.substr(std::min(api_path.find('/', 1), api_path.size() - 1) + 1);
 }
 
-policy::FieldPath mark() {
-    const std::string at = "annotation." + std::string(world::kMadeBy);
-    Result<policy::FieldPath> path = policy::FieldPath::parse(at, at);
-    TRUEUP_CHECK(path.ok());
-    return *std::move(path);
-}
-
 class CreateObject final : public ObjectTarget {
   public:
-    explicit CreateObject(const TargetAccess& access) : ObjectTarget(access), mark_{mark()} {}
+    explicit CreateObject(const TargetAccess& access) : ObjectTarget(access), mark_{made_by()} {}
 
     StepResult read(SteadyTime now) override;
     StepResult check(Answer answer) override;
@@ -171,8 +164,6 @@ StepResult CreateObject::judge_read_back(Answer answer, const std::string& becau
 }  // namespace
 
 std::unique_ptr<WriteTarget> create_object(const TargetAccess& access) {
-    TRUEUP_CHECK(access.command.draft.action.kind == Action::Kind::kCreateObject);
-    TRUEUP_CHECK(access.sources.pods.count(access.command.draft.target.source) == 1);
     return std::make_unique<CreateObject>(access);
 }
 

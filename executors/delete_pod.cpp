@@ -1,6 +1,8 @@
 #include "executors/delete_pod.h"
 
 #include "engine/base/check.h"
+#include "engine/base/guard.h"
+#include "engine/world/kube.h"
 #include "executors/object_target.h"
 
 #include <utility>
@@ -25,14 +27,45 @@ class DeletePod final : public ObjectTarget {
     StepResult judge_read_back(Answer answer, const std::string& because) override;
 
   private:
+    bool retracts() const { return action().kind == Action::Kind::kRetractRecord; }
+    StepResult is_record(const Pod& pod) const;
+
     std::string resource_version_;    ///< of the last GET that was judged
     bool refused_by_server_ = false;  ///< the unknown result was an error of the server
 };
 
+/// kNext: the object is nothing but what a command created, and nobody acts when it goes.
+StepResult DeletePod::is_record(const Pod& pod) const {
+    if (!TRUEUP_GUARD("record_check")) return StepResult::next();
+    const auto says = [&pod](const policy::FieldPath& path) {
+        const auto at = pod.at.find(path.name);
+        const bool text = at != pod.at.end() && at->second.kind == world::FieldAt::Kind::kText;
+        return text ? at->second.text : std::string();
+    };
+    // What was copied from it is another one, as by a controller that keeps annotations.
+    if (says(made_by()).empty() || says(made_as()) != world::made_as(pod.name_space, pod.name)) {
+        return StepResult::ended(OutcomeKind::kRefused,
+                                 "it was not created by a command (no annotations " +
+                                     std::string(world::kMadeBy) + " and " +
+                                     std::string(world::kMadeAs) +
+                                     " of its own), and only such are retracted");
+    }
+    if (pod.finalizers) {
+        return StepResult::ended(OutcomeKind::kRefused,
+                                 "it has finalizers: somebody acts when it goes, so that it is "
+                                 "more than a record");
+    }
+    return StepResult::next();
+}
+
 StepResult DeletePod::check(Answer answer) {
     if (not_found(answer)) return StepResult::ended(OutcomeKind::kAlreadyDone, "it is gone");
     Pod pod;
-    if (StepResult seen = look(answer, source().paths, pod); seen.kind != StepResult::Kind::kNext) {
+    // The first of a name counts: no field of the policy stands before these.
+    std::vector<policy::FieldPath> paths;
+    if (retracts()) paths = {made_by(), made_as()};
+    paths.insert(paths.end(), source().paths.begin(), source().paths.end());
+    if (StepResult seen = look(answer, paths, pod); seen.kind != StepResult::Kind::kNext) {
         return seen;
     }
     // Whoever asked for it: a second DELETE could only shorten the grace that it was given.
@@ -41,21 +74,25 @@ StepResult DeletePod::check(Answer answer) {
             OutcomeKind::kAlreadyDone,
             pod.finalizers ? "terminating already; held by finalizers" : "terminating already");
     }
+    if (retracts()) {
+        if (StepResult fit = is_record(pod); fit.kind != StepResult::Kind::kNext) return fit;
+    }
     resource_version_ = pod.resource_version;
     return may_write(pod);
 }
 
 StepResult DeletePod::write(Millis send_within, SteadyTime now) {
-    const ports::GetObject at = place();
+    ports::GetObject at = place();
     TRUEUP_CHECK(!target().object_id.empty() && !resource_version_.empty());
     refused_by_server_ = false;
     // The uid is the one that was judged, not the one just read: a pod that came again under the
     // name must be a 409. The version is that of the GET, so that a hold that came since is one.
-    return StepResult::asked(
-        access().calls.erase(access().owner, writer(),
-                             {at.resource, at.name, target().object_id, resource_version_,
-                              action().grace_seconds, send_within},
-                             now));
+    ports::DeleteObject request{std::move(at.resource), std::move(at.name),     target().object_id,
+                                resource_version_,      action().grace_seconds, send_within};
+    if (!action().propagation.empty()) request.propagation = action().propagation;
+    // What a record owns is none of ours.
+    if (retracts()) request.propagation = "orphan";
+    return StepResult::asked(access().calls.erase(access().owner, writer(), request, now));
 }
 
 StepResult DeletePod::judge_write(Answer answer) {
@@ -107,9 +144,6 @@ StepResult DeletePod::judge_read_back(Answer answer, const std::string& because)
 }  // namespace
 
 std::unique_ptr<WriteTarget> delete_pod(const TargetAccess& access) {
-    const Action::Kind kind = access.command.draft.action.kind;
-    TRUEUP_CHECK(kind == Action::Kind::kDeletePod || kind == Action::Kind::kDeleteObject);
-    TRUEUP_CHECK(access.sources.pods.count(access.command.draft.target.source) == 1);
     return std::make_unique<DeletePod>(access);
 }
 

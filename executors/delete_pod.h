@@ -7,6 +7,8 @@
 //
 //   gone, or terminating already      already_done
 //   another uid, a hold, a predicate  refused
+//   to be retracted, and not made by a command, or with finalizers
+//                                     refused
 //   accepted, finalizers keep it      done, "accepted; held by finalizers": the finding stays open
 //   409, same uid                     the whole round again
 //   time-out, cut answer, 5xx         read back
@@ -18,8 +20,8 @@
 
 namespace trueup::executors {
 
-/// The command's action is kDeletePod or kDeleteObject, and its target's source is one of
-/// `access.sources.pods`.
+/// The command's action is kDeletePod, kDeleteObject or kRetractRecord, and its target's source is
+/// one of `access.sources.pods`.
 std::unique_ptr<WriteTarget> delete_pod(const TargetAccess& access);
 
 }  // namespace trueup::executors

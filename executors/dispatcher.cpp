@@ -59,30 +59,12 @@ void Dispatcher::State::park(const ParkedCommand& parked) {
 }
 
 std::optional<std::string> Dispatcher::State::unfit(const Command& command) const {
-    const std::string& source = command.draft.target.source;
-    bool known = false;
-    switch (command.draft.action.kind) {
-        case Action::Kind::kDeletePod:
-        case Action::Kind::kDeleteObject:
-        case Action::Kind::kUpdateObject:
-        case Action::Kind::kUpdateStatus:
-        case Action::Kind::kCreateObject:
-            known = context.sources.pods.count(source) != 0;
-            break;
-        case Action::Kind::kUpdateRow:
-        case Action::Kind::kInsertRow:
-            known = context.sources.rows.count(source) != 0;
-            break;
-        case Action::Kind::kVerifyGone:
-        case Action::Kind::kCreatePod:
-        case Action::Kind::kRetractRecord:
-        case Action::Kind::kUnspecified:
-            return "this executor does not know the action " +
-                   std::string(name_of(command.draft.action.kind));
+    const std::string action(name_of(command.draft.action.kind));
+    if (!carried_out(command.draft.action.kind)) {
+        return "this executor does not know the action " + action;
     }
-    if (known) return std::nullopt;
-    return "this executor has no source " + source + " for " +
-           std::string(name_of(command.draft.action.kind));
+    if (has_target(context.sources, command)) return std::nullopt;
+    return "this executor has no source " + command.draft.target.source + " for " + action;
 }
 
 void Dispatcher::State::accept(ArrivedCommand arrived) {

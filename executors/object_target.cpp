@@ -2,6 +2,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
+#include "engine/world/kube.h"
 
 #include <utility>
 
@@ -9,6 +10,27 @@ namespace trueup::executors {
 
 bool ObjectTarget::is_pod() const {
     return source_.resource.api_path == "/api/v1" && source_.resource.plural == "pods";
+}
+
+namespace {
+
+policy::FieldPath annotation(std::string_view key) {
+    const std::string at = "annotation." + std::string(key);
+    Result<policy::FieldPath> path = policy::FieldPath::parse(at, at);
+    TRUEUP_CHECK(path.ok());
+    return *std::move(path);
+}
+
+}  // namespace
+
+const policy::FieldPath& ObjectTarget::made_by() {
+    static const policy::FieldPath kPath = annotation(world::kMadeBy);
+    return kPath;
+}
+
+const policy::FieldPath& ObjectTarget::made_as() {
+    static const policy::FieldPath kPath = annotation(world::kMadeAs);
+    return kPath;
 }
 
 std::string ObjectTarget::what(std::string_view verb) const {
@@ -52,8 +74,9 @@ StepResult ObjectTarget::look(const Answer& answer, const std::vector<policy::Fi
     pod = *std::move(seen);
     // A path that leads to another resource is a mistake of ours, and that object may have the uid.
     const Action::Kind kind = action().kind;
-    const bool wants_pod =
-        kind == Action::Kind::kDeletePod || (is_pod() && kind != Action::Kind::kDeleteObject);
+    const bool removes_object =
+        kind == Action::Kind::kDeleteObject || kind == Action::Kind::kRetractRecord;
+    const bool wants_pod = kind == Action::Kind::kDeletePod || (is_pod() && !removes_object);
     if (wants_pod && !pod.kind.empty() && pod.kind != "Pod") {
         return StepResult::ended(OutcomeKind::kFailed,
                                  what("GET") + ": the answer is a " + pod.kind, true);

@@ -35,6 +35,9 @@ class ObjectTarget : public WriteTarget {
     /// Where it is. It was read, so that the source says where.
     ports::GetObject place() const;
     bool is_pod() const;
+    /// Where an object says by which command it was created, and as which object.
+    static const policy::FieldPath& made_by();
+    static const policy::FieldPath& made_as();
 
     /// kNext: the answer to `read` is the object of the target's uid, put into `pod`. `paths`: what
     /// is read of it beside.

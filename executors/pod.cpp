@@ -74,6 +74,31 @@ Result<Pod> decode_pod(std::string_view body, std::string_view veto_label,
     return pod;
 }
 
+Result<std::vector<std::string>> decode_holders(std::string_view body, std::string_view label,
+                                                std::string_view value) {
+    world::Json json;
+    const world::Node root = json.read(body);
+    const world::Node metadata = world::at(root, "metadata");
+    const auto items = world::value<simdjson::dom::array>(root, "items");
+    const bool list = items && world::text_or_empty(root, "kind").ends_with("List") &&
+                      !world::text_or_empty(metadata, "resourceVersion").empty();
+    if (!list)
+        return Error{Next::kRetry, Code::kInvalid, "the answer is no list: " + one_line(body)};
+    if (!world::text_or_empty(metadata, "continue").empty()) {
+        return Error{Next::kSkip, Code::kTooLarge, "more have that label than one page lists"};
+    }
+    std::vector<std::string> holders;
+    for (const simdjson::dom::element item : *items) {
+        const world::KubeView seen{world::Node(item)};
+        if (seen.uid().empty() || seen.label(label) != value) {
+            return Error{Next::kRetry, Code::kInvalid,
+                         "the list has objects that do not show that label"};
+        }
+        holders.emplace_back(seen.uid());
+    }
+    return holders;
+}
+
 bool says_not_found(std::string_view body, std::string_view name, std::string_view plural) {
     world::Json json;
     const std::optional<world::KubeStatus> status = world::read_status(json.read(body));

@@ -42,6 +42,11 @@ struct Pod {
 Result<Pod> decode_pod(std::string_view body, std::string_view veto_label = {},
                        const std::vector<policy::FieldPath>& paths = {});
 
+/// Who has the label with that value, by uid, as the API server lists them. An error where the
+/// bytes are no list, not a whole one, or one of objects that do not show that label.
+Result<std::vector<std::string>> decode_holders(std::string_view body, std::string_view label,
+                                                std::string_view value);
+
 /// Is this the body of a 404 by which the API server says that the object `name` of a resource
 /// (`pods`) is not there?
 bool says_not_found(std::string_view body, std::string_view name, std::string_view plural);

@@ -13,6 +13,17 @@ using Kind = Predicate::Kind;
 
 /// The field of a `none` over rows that means the source's whole correlation expression.
 constexpr std::string_view kKeyField = "key";
+constexpr std::string_view kLabel = "label.";
+
+/// As the API server takes it; an empty one would be asked for as any other, and tells nothing.
+bool is_label_value(std::string_view text) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    };
+    return !text.empty() && text.size() <= 63 && plain(text.front()) && plain(text.back()) &&
+           std::all_of(text.begin(), text.end(),
+                       [&](char c) { return plain(c) || c == '-' || c == '_' || c == '.'; });
+}
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
@@ -138,9 +149,13 @@ bool ReadSet::in_doubt(const Predicate& predicate, const Source& source) {
 
 void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, SteadyTime now) {
     if (in_doubt(predicate, source)) return;
+    if (is_by_name(predicate) && predicate.kind != Kind::kNoneBut &&
+        predicate.field.starts_with(kLabel)) {
+        return ask_label(predicate, source, now);
+    }
     if (is_by_name(predicate)) {
         if (predicate.field != "name" && predicate.field != kKeyField) {
-            return give_up(predicate, "pods are only looked up by name");
+            return give_up(predicate, "pods are only looked up by name, or by a label");
         }
         // A pod of any name may carry the key: that none has this name proves nothing.
         if (!source.key_label.empty()) {
@@ -161,6 +176,21 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
     if (read.call != 0) return;
     read.name = request->name;
     read.call = calls_.get(owner_, *source.cluster, *request, now);
+    ++waiting_;
+}
+
+/// By the label alone: one that the source does not select has the key all the same.
+void ReadSet::ask_label(const Predicate& predicate, const PodSource& source, SteadyTime now) {
+    const std::string value = predicate.value.value_or("");
+    if (!is_label_value(value)) {
+        return give_up(predicate, "no label can have that value; correct the name");
+    }
+    ports::ListPage request;
+    request.resource = source.resource;
+    request.label_selector = predicate.field.substr(kLabel.size()) + '=' + value;
+    Read& read = read_for(predicate, predicate.source + "\n?" + request.label_selector);
+    if (read.call != 0) return;
+    read.call = calls_.list(owner_, *source.cluster, request, now);
     ++waiting_;
 }
 

@@ -6,6 +6,9 @@
 // (`holds_on_pod`, `holds_on_row`). All others are the *other sides*: `start` reads each of them
 // live, and `others()` says what came of it.
 //
+// Over objects of a cluster, `label.KEY` asks which of them have the label with that value: a list,
+// and who is on it has to be one of those that the predicate names.
+//
 // Over rows, a field other than `key` asks which rows may mean the value as a name
 // (engine/world/row_text.h): ` wrapper-a` and `graph/wrapper-a` have `wrapper-a` too.
 //
@@ -99,6 +102,7 @@ class ReadSet {
     bool in_doubt(const Predicate& predicate, const Source& source);
     std::string pod_name_for(const Predicate& predicate) const;
     void ask_pod(const Predicate& predicate, const PodSource& source, SteadyTime now);
+    void ask_label(const Predicate& predicate, const PodSource& source, SteadyTime now);
     static ports::RowName name_in(const Predicate& predicate, const RowSource& source);
     void ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now);
     std::vector<std::string> other_columns(const RowSource& source,
@@ -106,6 +110,7 @@ class ReadSet {
     Read& read_for(const Predicate& predicate, std::string key);
     Standing judge(const Question& question) const;
     Standing judge_pod(const Predicate& predicate, const PodSource& source, const Read& read) const;
+    static Standing judge_label(const Predicate& predicate, const Read& read);
     Standing judge_row(const Predicate& predicate, const RowSource& source, const Read& read) const;
 
     const Command& command_;

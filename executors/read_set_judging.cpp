@@ -35,6 +35,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
         }
         case Kind::kNone:
         case Kind::kNoneBut:
+        case Kind::kOnly:
         case Kind::kUnspecified:
             break;
     }
@@ -56,6 +57,7 @@ Standing judge_on_row(const Predicate& predicate, const RowSource& source, const
         }
         case Kind::kNone:
         case Kind::kNoneBut:
+        case Kind::kOnly:
         case Kind::kUnspecified:
             break;
     }
@@ -93,6 +95,9 @@ Standing ReadSet::judge(const Question& question) const {
 
 Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
                             const Read& read) const {
+    if (is_by_name(predicate) && predicate.field.starts_with("label.")) {
+        return judge_label(predicate, read);
+    }
     const Answer& answer = *read.answer;
     const std::string what = "GET pod " + read.name;
     if (!answer.failed && answer.status == 404 &&
@@ -123,6 +128,28 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
         return Standing::refused(describe(predicate) + ": recreated: uid is now " + uid);
     }
     return judge_on_pod(predicate, source, *pod);
+}
+
+Standing ReadSet::judge_label(const Predicate& predicate, const Read& read) {
+    const Answer& answer = *read.answer;
+    if (answer.failed || answer.status != 200) {
+        Standing failure = failure_of(answer, "LIST " + predicate.field);
+        failure.reason = describe(predicate) + ": " + failure.reason;
+        return failure;
+    }
+    const auto holders =
+        decode_holders(answer.body, predicate.field.substr(6), predicate.value.value_or(""));
+    if (!holders) {
+        return Standing::failed(holders.error().next != Next::kSkip,
+                                describe(predicate) + ": " + holders.error().what);
+    }
+    std::vector<std::string> known = predicate.besides;
+    if (predicate.kind == Kind::kOnly) known.push_back(predicate.object_id);
+    for (const std::string& uid : *holders) {
+        if (std::find(known.begin(), known.end(), uid) != known.end()) continue;
+        return Standing::refused(describe(predicate) + ": uid " + uid + " has it now");
+    }
+    return Standing::holds();
 }
 
 Standing ReadSet::judge_row(const Predicate& predicate, const RowSource& source,

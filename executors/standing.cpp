@@ -22,7 +22,8 @@ std::string listed(const std::vector<std::string>& ids) {
 std::string shown(const std::optional<std::string>& value) { return value ? *value : "null"; }
 
 bool is_by_name(const Predicate& predicate) {
-    return predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut;
+    return predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut ||
+           predicate.kind == Kind::kOnly;
 }
 
 Standing cannot_tell(const Predicate& predicate, std::string_view why) {
@@ -39,6 +40,9 @@ std::string describe(const Predicate& predicate) {
             return "no_veto(" + about + predicate.object_id + ")";
         case Kind::kNone:
             return "none(" + about + predicate.field + " = " + shown(predicate.value) + ")";
+        case Kind::kOnly:
+            return "only(" + about + predicate.field + " = " + shown(predicate.value) + ", " +
+                   predicate.object_id + listed(predicate.besides) + ")";
         case Kind::kNoneBut:
             return "none_but(" + about + predicate.field + " = " + shown(predicate.value) + ", " +
                    predicate.object_id + listed(predicate.besides) + ")";

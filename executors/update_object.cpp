@@ -211,9 +211,6 @@ StepResult UpdateObject::judge_read_back(Answer answer, const std::string& becau
 }  // namespace
 
 std::unique_ptr<WriteTarget> update_object(const TargetAccess& access) {
-    const Action::Kind kind = access.command.draft.action.kind;
-    TRUEUP_CHECK(kind == Action::Kind::kUpdateObject || kind == Action::Kind::kUpdateStatus);
-    TRUEUP_CHECK(access.sources.pods.count(access.command.draft.target.source) == 1);
     return std::make_unique<UpdateObject>(access);
 }
 

@@ -52,7 +52,12 @@ struct TargetAccess {
     AsyncCalls& calls;
 };
 
-/// By the kind of the command's action, which `sources` must be able to carry out.
+/// Does this executor know the action?
+bool carried_out(Action::Kind kind);
+/// And has it the source of the command's target, for such an action?
+bool has_target(const Sources& sources, const Command& command);
+
+/// By the kind of the command's action; its `has_target`.
 std::unique_ptr<WriteTarget> make_write_target(const TargetAccess& access);
 
 }  // namespace trueup::executors

@@ -189,7 +189,7 @@ class Mutator {
     }
 
     void mutate(std::vector<policy::Step>& steps, const std::string& place) {
-        const bool reports = steps.size() == 1 && steps.front().verb == policy::Verb::kReport;
+        const bool reports = steps.size() == 1 && !policy::acts(steps.front().verb);
         if (steps.size() > 1) leave_out_each(steps, place);
         if (!reports) {
             change(steps, place, "only reports",

@@ -49,7 +49,28 @@ std::vector<std::string> acting_on(const PolicyConfig& policy, const core::Plan&
     return rules;
 }
 
-/// The live look before a write asks by an object's name.
+/// What a list of steps leaves is done to what has the name of what is gone. By a label there may
+/// be several, of which the first step takes one.
+void check_ends_by_name(Section& section, const PolicyConfig& policy, const core::Plan& plan,
+                        const policy::Role& role, const std::vector<std::string>& acting) {
+    const Role number = policies::role_number(*policy.text, role.name);
+    std::vector<std::string> ending;
+    for (const std::string& name : acting) {
+        const std::vector<core::PlanStep>& steps = plan.rules[plan.rule(name).value()].ending;
+        const bool ends = std::any_of(steps.begin(), steps.end(), [&](const core::PlanStep& step) {
+            return step.role == number;
+        });
+        if (ends) ending.push_back(name);
+    }
+    if (ending.empty()) return;
+    section.problem(
+        "rules", fmt::format("lets {} act, with a list of steps of which one is for {}, which are "
+                             "known by a label: this release carries out lists on what is known "
+                             "by its name; write mode: observe, or one step",
+                             enumerate(ending), role.name));
+}
+
+/// The live look before a write asks by the key that the policy says.
 void check_label(Section& section, const PolicyConfig& policy, const core::Plan& plan,
                  const SourceConfig& source, const policy::Role& role) {
     const std::string label = key_label_of(policy, source);
@@ -62,13 +83,16 @@ void check_label(Section& section, const PolicyConfig& policy, const core::Plan&
     const std::vector<std::string> acting =
         acting_on(policy, plan, policies::role_number(*policy.text, role.name));
     if (label.empty() || acting.empty()) return;
+    check_ends_by_name(section, policy, plan, role, acting);
+    if (own.empty() || !policy::is_name(role.key)) return;
     section.problem(
         "rules",
-        fmt::format("lets {} act, but {} are known by the label {}: this release cannot look "
-                    "objects up by a label before a write; write mode: observe, or {}",
-                    enumerate(acting), role.name, label,
-                    own.empty() ? "a policy in which their name is the key"
-                                : "leave out sources." + source.name + ".kubernetes.key_label"));
+        fmt::format(
+            "lets {} act, but {} are known by the label {} in the configuration and by their "
+            "name in the policy, which is what is looked up before a write; write mode: "
+            "observe, or key: label.{} in the policy instead of sources.{}.kubernetes."
+            "key_label",
+            enumerate(acting), role.name, label, label, source.name));
 }
 
 /// Every object that a rule which acts looks at is looked up once more before each of its writes,
@@ -93,7 +117,7 @@ std::vector<const SourceConfig*> deleted_by(const PolicyConfig& policy, std::str
                                             const Config& config, bool patched = false) {
     std::vector<const SourceConfig*> all;
     for (const Writes& writes : writes_of(*policy.text, rule)) {
-        const bool written = writes.deletes || (patched && !writes.patches.empty());
+        const bool written = writes.removes() || (patched && writes.patches());
         for (const std::string& name : policy.sources_of(writes.role)) {
             const SourceConfig* source = config.source(name);
             if (written && source != nullptr && source->kubernetes() != nullptr) {

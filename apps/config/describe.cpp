@@ -1,7 +1,7 @@
 #include "apps/config/describe.h"
 
+#include "apps/config/source_types.h"
 #include "apps/config/words.h"
-#include "connectors/postgres/redaction.h"
 #include "engine/base/loopback.h"
 
 #include <fmt/format.h>
@@ -36,25 +36,6 @@ std::string http_text(const Config& config) {
     return listen_text(config) + (config.http_tls && !config.listen.empty() ? ", TLS" : "");
 }
 
-std::string resource_text(const ports::Resource& resource) {
-    constexpr std::string_view kGroups = "/apis/";
-    if (resource.api_path.starts_with(kGroups)) {
-        return fmt::format("{}/{}", resource.api_path.substr(kGroups.size()), resource.plural);
-    }
-    return resource.plural == "pods" ? "pods" : "v1/" + resource.plural;
-}
-
-std::string table_text(const ports::Table& table) {
-    return fmt::format("{}.{}", table.schema, table.name);
-}
-
-/// The key of the file, and what may be shown of its value.
-std::pair<std::string, std::string> conninfo_entry(const DatabaseLogin& source) {
-    if (source.from == Conninfo::kFile) return {"conninfo_file", source.conninfo};
-    if (source.from == Conninfo::kEnvironment) return {"conninfo_env", source.conninfo};
-    return {"conninfo", connectors::postgres::redact_conninfo(source.conninfo)};
-}
-
 /// As whom an executor writes, by the keys of the file; none where it is as its source reads.
 std::vector<std::pair<std::string, std::string>> writer_entries(const ExecutorConfig& executor) {
     if (executor.rows) return {conninfo_entry(*executor.rows)};
@@ -87,74 +68,9 @@ void add_writer(Json& json, const ExecutorConfig& executor) {
     }
 }
 
-void add_fields(Json& json, const Fields& fields, const std::vector<std::string>& known) {
-    for (const auto& [name, field] : fields) json["fields"][name] = name_of(field.treatment);
-    if (!known.empty()) json["acknowledge"] = known;
-}
-
-/// `one, two (hash)`: the names that are published, and how.
-std::string names_text(const std::vector<std::string>& names, const Fields& fields) {
-    std::vector<std::string> texts;
-    for (const std::string& name : names) {
-        const auto field = fields.find(name);
-        const bool hashed =
-            field != fields.end() && field->second.treatment == ports::Treatment::kHash;
-        texts.push_back(hashed ? name + " (hash)" : name);
-    }
-    return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-Json json_of(const KubernetesSource& source) {
-    Json json;
-    if (source.in_cluster) {
-        json["in_cluster"] = true;
-    } else {
-        json["kubeconfig"] = source.kubeconfig;
-    }
-    if (!source.context.empty()) json["context"] = source.context;
-    if (source.resource.cluster_scoped) {
-        json["cluster_scoped"] = true;
-    } else if (source.resource.name_space.empty()) {
-        json["all_namespaces"] = true;
-    } else {
-        json["namespace"] = source.resource.name_space;
-    }
-    json["resource"] = resource_text(source.resource);
-    json["selector"] = source.selector;
-    json["labels"] = source.labels;
-    add_fields(json, source.fields, source.known);
-    json["veto_label"] = source.veto_label;
-    if (!source.key_label.empty()) json["key_label"] = source.key_label;
-    if (source.irreversible) json["irreversible"] = true;
-    return json;
-}
-
-Json json_of(const PostgresSource& source) {
-    Json json;
-    const auto [key, value] = conninfo_entry(source);
-    json[key] = value;
-    if (source.table.query.empty()) {
-        json["table"] = table_text(source.table);
-        json["publication"] = source.publication;
-        json["slot"] = source.slot;
-        json["emit_message"] = source.emit_message;
-    } else {
-        json["query"] = source.table.query;
-        json["primary_key"] = source.primary_key;
-    }
-    json["columns"] = source.columns;
-    add_fields(json, source.fields, source.known);
-    if (!source.veto_column.empty()) json["veto_column"] = source.veto_column;
-    return json;
-}
-
 Json json_of(const SourceConfig& source) {
     Json json;
-    if (const KubernetesSource* kubernetes = source.kubernetes()) {
-        json["kubernetes"] = json_of(*kubernetes);
-    } else {
-        json["postgres"] = json_of(*source.postgres());
-    }
+    json[std::string(type_of(source).key)] = type_of(source).json(source);
     json["heartbeat"] = {{"idle", duration_text(source.idle)},
                          {"active", duration_text(source.active)}};
     json["relist_every"] = duration_text(source.relist_every);
@@ -213,29 +129,6 @@ Json json_of(const PolicyConfig& policy) {
     for (const Hash128& text : policy.enabled) json["enabled"].push_back(to_hex(text));
     if (!policy.known.empty()) json["acknowledge"] = policy.known;
     return json;
-}
-
-std::string line_of(const SourceConfig& source) {
-    if (const KubernetesSource* kubernetes = source.kubernetes()) {
-        const ports::Resource& resource = kubernetes->resource;
-        return fmt::format("source    {}: {} in {}, selector \"{}\", at least {}\n", source.name,
-                           resource_text(resource), ports::place_text(resource),
-                           kubernetes->selector, source.at_least);
-    }
-    const PostgresSource& postgres = *source.postgres();
-    const auto [key, value] = conninfo_entry(postgres);
-    if (source.only_read()) {
-        return fmt::format(
-            "source    {}: rows of a query ({}), told apart by {}, asked every {}, at least {}, {} "
-            "\"{}\"\n",
-            source.name, names_text(postgres.columns, postgres.fields),
-            fmt::join(postgres.primary_key, ", "), duration_text(source.idle), source.at_least, key,
-            value);
-    }
-    return fmt::format(
-        "source    {}: rows of {} ({}), at least {}, publication {}, slot {}, {} \"{}\"\n",
-        source.name, table_text(postgres.table), names_text(postgres.columns, postgres.fields),
-        source.at_least, postgres.publication, postgres.slot, key, value);
 }
 
 std::string as_of_text(const policy::Role& role) {
@@ -342,7 +235,9 @@ std::string describe(const Config& config) {
         duration_text(config.max_broker_skew), retention_text(config), config.state_dir,
         size_text(config.memory_bytes), duration_text(config.checkpoint_every),
         config.checkpoints_kept);
-    for (const SourceConfig& source : config.sources) text += line_of(source);
+    for (const SourceConfig& source : config.sources) {
+        text += fmt::format("source    {}: {}\n", source.name, type_of(source).text(source));
+    }
     for (const PolicyConfig& policy : config.policies) text += lines_of(policy, config);
     for (const ExecutorConfig& executor : config.executors) {
         text += fmt::format("executor  {}: on {}{}\n", executor.kind,

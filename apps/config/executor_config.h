@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/config/source_config.h"
+#include "engine/model/verb.h"
 
 #include <optional>
 #include <string>
@@ -12,9 +13,7 @@ namespace trueup::config {
 
 /// Executors of one kind, as one section says it.
 struct ExecutorConfig {
-    /// `delete_pod`, `update_row`, `insert_row`, `delete_object`, `update_object` or
-    /// `create_object`
-    std::string kind;
+    std::string kind;  ///< policy::Use::executors, as `delete_pod`
     /// What they act on; no source is in two sections of a kind, nor written as two accounts.
     std::vector<std::string> sources;
     std::optional<DatabaseLogin> rows;  ///< as whom rows are written; nullopt: as the source reads
@@ -24,11 +23,9 @@ struct ExecutorConfig {
 
 /// Do they act on several sources, whatever their resource, in one section?
 inline bool takes_list(std::string_view kind) {
-    return kind == "delete_object" || kind == "update_object" || kind == "create_object";
+    return policy::act_on(kind, policy::Kind::kObject);
 }
 
-inline bool writes_rows(std::string_view kind) {
-    return kind == "update_row" || kind == "insert_row";
-}
+inline bool writes_rows(std::string_view kind) { return policy::act_on(kind, policy::Kind::kRow); }
 
 }  // namespace trueup::config

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace trueup::config {
@@ -115,7 +117,7 @@ std::optional<ClusterLogin> read_object_writer(Section& executor, const std::str
 std::vector<std::string> read_acts_on(Section& executor, const std::string& kind,
                                       const Config& config) {
     if (!takes_list(kind)) {
-        const Topic topic = kind == "delete_pod" ? Topic::kChangesPods : Topic::kChangesRows;
+        const Topic topic = writes_rows(kind) ? Topic::kChangesRows : Topic::kChangesPods;
         const std::string source = read_source_name(executor, "source", config, topic);
         if (!source.empty() && config.source(source)->only_read()) {
             executor.problem("source",
@@ -130,7 +132,7 @@ std::vector<std::string> read_acts_on(Section& executor, const std::string& kind
     for (const std::string& source : sources) {
         const SourceConfig* named = config.source(source);
         const bool pods = named != nullptr && named->topic() == Topic::kChangesPods;
-        const bool any = pods && kind != "delete_object";
+        const bool any = pods && policy::act_on(kind, policy::Kind::kPod);
         check_source_name(executor, "sources", source, config,
                           any ? Topic::kChangesPods : Topic::kChangesResources);
     }
@@ -159,8 +161,10 @@ void check_twice(Section& executor, const ExecutorConfig& made, const Config& co
 }  // namespace
 
 void read_executors(Section executors, const std::string& folder, Config& config) {
-    for (const char* kind : {"delete_pod", "update_row", "insert_row", "delete_object",
-                             "update_object", "create_object"}) {
+    std::set<std::string> kinds;
+    for (const policy::Use& use : policy::kUses) kinds.emplace(use.executors);
+    kinds.erase("");
+    for (const std::string& kind : kinds) {
         for (Section& executor : executors.one_or_more(kind)) {
             ExecutorConfig made;
             made.kind = kind;

@@ -1,5 +1,6 @@
 // How fields are published (engine/ports/fields.h; design §4.15), as the configuration says it.
 #include "apps/config/reading.h"
+#include "apps/config/source_types.h"
 
 #include <fmt/format.h>
 
@@ -84,6 +85,24 @@ void settle_columns(const SourceConfig& source, PostgresSource& rows,
         if ((field.treatment != Treatment::kDrop || read_as_it_is) && !contains(rows.columns, name))
             rows.columns.push_back(name);
     }
+}
+
+/// `one, two (hash)`: the names that are published, and how.
+std::string names_text(const std::vector<std::string>& names, const Fields& fields) {
+    std::vector<std::string> texts;
+    for (const std::string& name : names) {
+        const auto field = fields.find(name);
+        const bool hashed =
+            field != fields.end() && field->second.treatment == ports::Treatment::kHash;
+        texts.push_back(hashed ? name + " (hash)" : name);
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+void add_fields(nlohmann::ordered_json& json, const Fields& fields,
+                const std::vector<std::string>& known) {
+    for (const auto& [name, field] : fields) json["fields"][name] = name_of(field.treatment);
+    if (!known.empty()) json["acknowledge"] = known;
 }
 
 }  // namespace trueup::config

@@ -73,7 +73,7 @@ void PolicyChecks::check_bound(const policy::Case& found) {
     for (const policy::Step& step : found.steps) {
         policy::each_text(step, text);
         for (const policy::FieldRef& read : step.reads) wants(read.role, "do");
-        if (step.verb == Verb::kUpdate) wants(step.role, "update");
+        if (policy::sets(step.verb)) wants(step.role, "update");
     }
 }
 
@@ -107,14 +107,16 @@ void PolicyChecks::check_steps(const policy::Case& found) {
         const bool fits = found.steps.size() == 1 ||
                           (i == 0     ? takes || step.verb == Verb::kVerify
                            : i < last ? step.verb == Verb::kDelete
-                                      : step.verb == Verb::kDelete || step.verb == Verb::kUpdate);
-        if (!fits) {
+                                      : step.verb == Verb::kDelete || policy::sets(step.verb));
+        // A retraction that is refused would keep what comes behind it from being done.
+        const bool alone = found.steps.size() == 1 || step.verb != Verb::kRetract;
+        if (!fits || !alone) {
             refuse(
                 fmt::format("step {} is {}; a list is: delete, verify or stop first, deletes "
                             "between, an update or a delete last",
                             i + 1, policy::name_of(step.verb)));
         }
-        if (step.verb == Verb::kReport || step.role.empty()) continue;
+        if (!policy::acts(step.verb) || step.role.empty()) continue;
         if (const std::string wrong = policy::making_flaw(policy_, found, step); !wrong.empty()) {
             refuse(fmt::format("it {}s {}: {}", policy::name_of(step.verb), step.role, wrong));
         }
@@ -128,9 +130,9 @@ void PolicyChecks::check_steps(const policy::Case& found) {
         const bool gone =
             std::any_of(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(i),
                         [&](const policy::Step& before) {
-                            return before.role == step.role && before.verb == Verb::kDelete;
+                            return before.role == step.role && policy::removes(before.verb);
                         });
-        if (gone && step.verb == Verb::kUpdate) {
+        if (gone && policy::sets(step.verb)) {
             refuse(fmt::format("it updates {}, which a step before deletes; leave one of them out",
                                step.role));
         }
@@ -167,7 +169,7 @@ bool asks_for(const policy::Condition& condition, const policy::Condition& other
 void PolicyChecks::check_half_done(const policy::Case& found) {
     if (!ends(found)) return;
     const policy::Step& last = found.steps.back();
-    if (last.verb != Verb::kUpdate) return;
+    if (!policy::sets(last.verb)) return;
     for (const policy::Pattern& pattern : found.when) {
         if (pattern.role != last.role || pattern.quantifier == Quantifier::kNone) continue;
         const policy::Role& of = role(last.role);
@@ -220,7 +222,7 @@ void PolicyChecks::check_sides(const policy::Case& found) {
     }
     if (!rule_->since_first_seen) return;
     for (const policy::Step& step : found.steps) {
-        if (step.verb != Verb::kDelete) continue;
+        if (!policy::removes(step.verb)) continue;
         for (const policy::Pattern& pattern : found.when) {
             if (pattern.role != step.role) continue;
             each_test(pattern.condition, [&](const policy::Test& test) {

@@ -18,7 +18,6 @@ namespace {
 using policy::Condition;
 using policy::Op;
 using policy::Quantifier;
-using policy::Verb;
 
 const std::vector<std::string>& codes() {
     static const std::vector<std::string> kCodes{
@@ -138,7 +137,7 @@ void PolicyChecks::use_what_others_ask() {
         acts = acts || found.acts();
         for (const policy::Step& step : found.steps) {
             deletes = deletes ||
-                      (step.verb == Verb::kDelete && policy::in_kubernetes(role(step.role).kind));
+                      (policy::removes(step.verb) && policy::in_kubernetes(role(step.role).kind));
         }
     }
     if (acts) used_.emplace(rule_->name, "no_story");
@@ -263,13 +262,13 @@ void PolicyChecks::check_cycles() {
             std::vector<std::string> sets;
             std::string role;
             for (const policy::Step& step : found.steps) {
-                if (step.verb == Verb::kCreate || step.verb == Verb::kInsert) {
+                if (policy::makes(step.verb)) {
                     return refuse(
                         fmt::format("it makes {} and matches again, for ever; ask that "
                                     "there is none",
                                     step.role));
                 }
-                if (step.verb != Verb::kUpdate) continue;
+                if (!policy::sets(step.verb)) continue;
                 role = step.role;
                 for (const policy::Assigned& set : step.sets) sets.push_back(set.field);
             }

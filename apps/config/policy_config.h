@@ -10,7 +10,9 @@
 #include "engine/model/field_path.h"
 #include "engine/model/rule.h"
 #include "engine/model/settings.h"
+#include "engine/model/verb.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,15 +51,24 @@ struct PolicyConfig {
     std::vector<policy::FieldPath> paths_of(std::string_view source) const;
 };
 
-/// What a rule does to the objects of one role: the columns of a row that it may set, and whether
-/// it deletes them.
+/// What a rule does to the objects of one role.
 struct Writes {
     std::string role;
-    std::vector<std::string> columns;
-    std::vector<std::string> inserts = {};  ///< columns of a row that it makes
-    bool deletes = false;
+    std::vector<std::string> columns;                   ///< of what is there, that it may set
+    std::vector<std::string> inserts = {};              ///< of a row that it makes
+    std::vector<const policy::Use*> uses = {};          ///< that executors carry out, each once
     std::vector<const policy::Template*> creates = {};  ///< objects that it makes
-    std::vector<std::string> patches = {};  ///< objects: by these subresources; empty: itself
+
+    bool removes() const {
+        return std::any_of(uses.begin(), uses.end(),
+                           [](const policy::Use* use) { return policy::removes(use->verb); });
+    }
+    /// Does it set fields of an object of Kubernetes?
+    bool patches() const {
+        return std::any_of(uses.begin(), uses.end(), [](const policy::Use* use) {
+            return policy::sets(use->verb) && policy::in_kubernetes(use->of);
+        });
+    }
 };
 /// By role, in the order of the steps; points into the policy.
 std::vector<Writes> writes_of(const policy::Policy& policy, std::string_view rule);

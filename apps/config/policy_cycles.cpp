@@ -12,7 +12,6 @@ namespace trueup::config {
 namespace {
 
 using policy::Quantifier;
-using policy::Verb;
 
 /// What all searches together may still do.
 struct Left {
@@ -47,9 +46,7 @@ bool changes(const policy::Case& found) {
         });
     };
     return std::any_of(found.steps.begin(), found.steps.end(), [&](const policy::Step& step) {
-        if (step.verb == Verb::kUpdate) return bound(step.role);
-        return step.verb != Verb::kReport && step.verb != Verb::kVerify &&
-               step.verb != Verb::kFollow;
+        return policy::sets(step.verb) ? bound(step.role) : policy::changes(step.verb);
     });
 }
 
@@ -63,8 +60,7 @@ bool puts_off(const policy::Case& found) {
 /// A deletion of what is not there is behind it at once.
 bool writes(const policy::Case& found) {
     return std::any_of(found.steps.begin(), found.steps.end(), [](const policy::Step& step) {
-        return step.verb == Verb::kUpdate || step.verb == Verb::kInsert ||
-               step.verb == Verb::kCreate;
+        return policy::sets(step.verb) || policy::makes(step.verb);
     });
 }
 

@@ -10,8 +10,6 @@ namespace trueup::config {
 
 namespace {
 
-using policy::Verb;
-
 constexpr std::size_t kMostWorlds = 200'000;  // that all pairs together may look at
 constexpr std::size_t kTooMany = 20'000;      // worlds that finding out of too many is worth
 constexpr std::size_t kPair = 10;             // worlds that the beginning of one pair is worth
@@ -23,7 +21,7 @@ bool alike(const policy::Step& one, const policy::Step& other) {
 
 /// A step that reads, or reports, is none that another one could cross.
 bool changes(const policy::Step& step) {
-    return policy::takes_away(step.verb) || step.verb == Verb::kUpdate || policy::makes(step);
+    return policy::takes_away(step.verb) || policy::sets(step.verb) || policy::makes(step);
 }
 
 /// Does it write a field otherwise that the other one writes, or take away what that one keeps?
@@ -31,7 +29,7 @@ bool crosses(const policy::Step& one, const policy::Step& other) {
     if (one.role != other.role || !changes(one) || !changes(other) || alike(one, other)) {
         return false;
     }
-    if (one.verb != Verb::kUpdate || other.verb != Verb::kUpdate) return true;
+    if (!policy::sets(one.verb) || !policy::sets(other.verb)) return true;
     return std::any_of(one.sets.begin(), one.sets.end(), [&](const policy::Assigned& set) {
         return std::any_of(other.sets.begin(), other.sets.end(), [&](const auto& theirs) {
             return theirs.field == set.field && !(theirs == set);

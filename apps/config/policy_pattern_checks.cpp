@@ -126,7 +126,7 @@ void PolicyChecks::check_words(const policy::Case& found, const policy::Pattern&
     const bool touched =
         std::any_of(found.steps.begin(), found.steps.end(), [&](const policy::Step& step) {
             return step.role == pattern.role &&
-                   (policy::takes_away(step.verb) || step.verb == Verb::kUpdate);
+                   (policy::takes_away(step.verb) || policy::sets(step.verb));
         });
     // What condemns an object need not be the object itself.
     const bool matters = found.acts() && (none || touched || found.takes_away());

@@ -16,9 +16,8 @@ namespace {
 
 bool only_reports(const policy::Rule& rule) {
     return std::all_of(rule.cases.begin(), rule.cases.end(), [](const policy::Case& each) {
-        return std::all_of(each.steps.begin(), each.steps.end(), [](const policy::Step& step) {
-            return step.verb == policy::Verb::kReport;
-        });
+        return std::all_of(each.steps.begin(), each.steps.end(),
+                           [](const policy::Step& step) { return !policy::acts(step.verb); });
     });
 }
 

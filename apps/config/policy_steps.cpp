@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -19,22 +18,14 @@ namespace {
 using policy::Kind;
 using policy::Verb;
 
-struct VerbUse {
-    Verb verb;
-    std::string_view name;
-    std::array<bool, 4> of;  ///< pod, object, row, ec2
-};
-// What executors of each kind of role offer.
-constexpr std::array<VerbUse, 8> kVerbs{{{Verb::kDelete, "delete", {true, true, true, true}},
-                                         {Verb::kUpdate, "update", {true, true, true, false}},
-                                         {Verb::kInsert, "insert", {false, false, true, false}},
-                                         {Verb::kCreate, "create", {true, true, false, false}},
-                                         {Verb::kVerify, "verify", {false, false, false, true}},
-                                         {Verb::kRetract, "retract", {false, true, false, false}},
-                                         {Verb::kStop, "stop", {false, true, false, true}},
-                                         {Verb::kFollow, "follow", {true, false, false, false}}}};
-
-bool offers(Kind kind, const VerbUse& verb) { return verb.of[static_cast<std::size_t>(kind) - 1]; }
+/// The verbs that can be done to an object of the kind, by name.
+std::vector<std::string> offered(Kind kind) {
+    std::vector<std::string> verbs;
+    for (const policy::VerbLine& line : policy::kVerbs) {
+        if (policy::use_of(line.verb, kind) != nullptr) verbs.emplace_back(line.name);
+    }
+    return verbs;
+}
 
 bool mentions_now(const policy::Text& text) {
     return std::any_of(text.begin(), text.end(), [](const policy::Piece& piece) {
@@ -51,7 +42,7 @@ class StepReader {
   private:
     std::optional<policy::Step> read_step(const Tree& tree, const std::string& path);
     /// The verb that the step is made of; nullptr where there is not one, which is noted.
-    const VerbUse* verb_of(const Tree& tree, const std::string& path);
+    const policy::VerbLine* verb_of(const Tree& tree, const std::string& path);
     void read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
                           const std::string& path);
     bool read_create_option(const Tree& tree, policy::Step& step, const policy::Role& role,
@@ -88,10 +79,10 @@ std::vector<policy::Step> StepReader::read(const Tree& tree, const std::string& 
     return steps;
 }
 
-const VerbUse* StepReader::verb_of(const Tree& tree, const std::string& path) {
-    const VerbUse* used = nullptr;
-    for (const VerbUse& verb : kVerbs) {
-        if (tree.child(verb.name) == nullptr) continue;
+const policy::VerbLine* StepReader::verb_of(const Tree& tree, const std::string& path) {
+    const policy::VerbLine* used = nullptr;
+    for (const policy::VerbLine& verb : policy::kVerbs) {
+        if (!policy::acts(verb.verb) || tree.child(verb.name) == nullptr) continue;
         if (used != nullptr) {
             terms_.flaw(tree.line, fmt::format("{} has two verbs, {} and {}; write a list of two "
                                                "steps",
@@ -101,8 +92,8 @@ const VerbUse* StepReader::verb_of(const Tree& tree, const std::string& path) {
         used = &verb;
     }
     if (used == nullptr) {
-        std::vector<std::string> known{"report"};
-        for (const VerbUse& verb : kVerbs) known.emplace_back(verb.name);
+        std::vector<std::string> known;
+        for (const policy::VerbLine& verb : policy::kVerbs) known.emplace_back(verb.name);
         const std::string first = tree.children.empty() ? "" : tree.children.front().key;
         terms_.flaw(tree.line, fmt::format("{}: '{}' is not a verb; {}", path, first,
                                            did_you_mean(first, known)));
@@ -120,7 +111,7 @@ std::optional<policy::Step> StepReader::read_step(const Tree& tree, const std::s
                         path));
         return std::nullopt;
     }
-    const VerbUse* used = verb_of(tree, path);
+    const policy::VerbLine* used = verb_of(tree, path);
     if (used == nullptr) return std::nullopt;
     const Tree* target = tree.child(used->name);
     step.verb = used->verb;
@@ -128,15 +119,11 @@ std::optional<policy::Step> StepReader::read_step(const Tree& tree, const std::s
         terms_.role(terms_.word(*target, path), target->line, path + '.' + target->key);
     if (role == nullptr) return std::nullopt;
     step.role = role->name;
-    if (!offers(role->kind, *used)) {
-        std::vector<std::string> offered;
-        for (const VerbUse& verb : kVerbs) {
-            if (offers(role->kind, verb)) offered.emplace_back(verb.name);
-        }
-        terms_.flaw(
-            target->line,
-            fmt::format("{}: nothing can {} a {}; for {} (kind {}) there are {}", path, used->name,
-                        name_of(role->kind), role->name, name_of(role->kind), enumerate(offered)));
+    if (policy::use_of(step.verb, role->kind) == nullptr) {
+        terms_.flaw(target->line,
+                    fmt::format("{}: nothing can {} a {}; for {} (kind {}) there are {}", path,
+                                used->name, name_of(role->kind), role->name, name_of(role->kind),
+                                enumerate(offered(role->kind))));
     }
     for (const Tree& each : tree.children) {
         if (each.key != used->name) read_step_option(each, step, *role, path);
@@ -146,15 +133,14 @@ std::optional<policy::Step> StepReader::read_step(const Tree& tree, const std::s
         step.propagation = "background";
     }
     check_step(tree, step, path);
-    if (step.verb == Verb::kUpdate && kubernetes) check_places(tree, step, *role, path);
+    if (policy::sets(step.verb) && kubernetes) check_places(tree, step, *role, path);
     return step;
 }
 
 void StepReader::read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
                                   const std::string& path) {
     const bool kubernetes = policy::in_kubernetes(role.kind);
-    const bool sets =
-        step.verb == Verb::kUpdate || step.verb == Verb::kInsert || step.verb == Verb::kCreate;
+    const bool sets = policy::sets(step.verb) || policy::makes(step.verb);
     const std::string where = path + '.' + tree.key;
     if (tree.key == "grace_period" && step.verb == Verb::kDelete && role.kind == Kind::kPod) {
         read_grace_period(tree, step, where);
@@ -164,7 +150,7 @@ void StepReader::read_step_option(const Tree& tree, policy::Step& step, const po
         read_sets(tree, step, role, where);
     } else if (step.verb == Verb::kCreate && read_create_option(tree, step, role, where)) {
         return;
-    } else if (tree.key == "subresource" && step.verb == Verb::kUpdate && kubernetes) {
+    } else if (tree.key == "subresource" && policy::sets(step.verb) && kubernetes) {
         step.subresource = terms_.word(tree, where);
         if (step.subresource != "status") {
             terms_.flaw(tree.line, fmt::format("{} accepts only subresource: status", where));
@@ -231,13 +217,13 @@ void StepReader::read_propagation(const Tree& tree, policy::Step& step, const st
 
 /// What a step of its verb cannot be without.
 void StepReader::check_step(const Tree& tree, const policy::Step& step, const std::string& path) {
-    if ((step.verb == Verb::kUpdate || step.verb == Verb::kInsert) && step.sets.empty()) {
+    if ((policy::sets(step.verb) || step.verb == Verb::kInsert) && step.sets.empty()) {
         terms_.flaw(tree.line, fmt::format("{} sets nothing; write set: {{FIELD: TEXT}}", path));
     }
     const auto now = [](const policy::Assigned& set) {
         return set.value && mentions_now(*set.value);
     };
-    if (step.verb == Verb::kUpdate && !step.sets.empty() &&
+    if (policy::sets(step.verb) && !step.sets.empty() &&
         std::all_of(step.sets.begin(), step.sets.end(), now)) {
         terms_.flaw(tree.line, fmt::format("{} sets nothing but {{now}}, so that it would never be "
                                            "known as done; set a field that says what happened, "

@@ -173,7 +173,7 @@ class Table {
     }
 
     std::string of(const policy::Step& step) const {
-        if (step.verb == policy::Verb::kReport) return "report";
+        if (!policy::acts(step.verb)) return "report";
         std::string text = fmt::format("{} {}", policy::name_of(step.verb), step.role);
         if (!step.subresource.empty()) text += '/' + step.subresource;
         if (!step.name.empty()) text += " '" + of(step.name) + "'";

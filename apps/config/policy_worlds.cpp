@@ -12,7 +12,6 @@ namespace trueup::config {
 namespace {
 
 using policy::Quantifier;
-using policy::Verb;
 
 const policy::Pattern* binding(const policy::Case& found, std::string_view role) {
     for (const policy::Pattern& pattern : found.when) {
@@ -175,15 +174,16 @@ void forget_compared(World& world) {
 
 World after(const policy::Policy& policy, const policy::Case& done, World world) {
     for (const policy::Step& step : done.steps) {
-        const bool made = step.verb == Verb::kCreate || step.verb == Verb::kInsert;
-        if (step.verb == Verb::kDelete || step.verb == Verb::kRetract) world.erase(step.role);
+        const bool made = policy::makes(step.verb);
+        const bool sets = policy::sets(step.verb);
+        if (policy::removes(step.verb)) world.erase(step.role);
         // Texts are made of what there is before the step.
         const World before = world;
         // What a stop makes of an object is the world's to say.
-        if (made || step.verb == Verb::kStop) world[step.role] = {};
-        if (step.verb != Verb::kUpdate) forget_compared(world, step.role);
-        if (!made && step.verb != Verb::kUpdate) continue;
-        if (step.verb == Verb::kUpdate && binding(done, step.role) == nullptr) continue;
+        if (made || policy::effect_of(step.verb) == policy::Effect::kStops) world[step.role] = {};
+        if (!sets) forget_compared(world, step.role);
+        if (!made && !sets) continue;
+        if (sets && binding(done, step.role) == nullptr) continue;
         const policy::Role& role = *policy::find_role(policy, step.role);
         for (const policy::Assigned& set : step.sets) {
             ValueClass value{ValueClass::Kind::kNull};

@@ -253,14 +253,17 @@ void check_written(Section& section, const SourceConfig& source, const policy::R
                 }
                 const std::string key = at.substr(at.find('.') + 1);
                 const bool label = at.starts_with(kLabel);
-                const bool veto =
-                    key == objects.veto_label && (label || at.starts_with("annotation."));
-                if (veto || (label && selects_by(objects.selector, key))) {
+                const bool marked = label || at.starts_with("annotation.");
+                const bool veto = marked && key == objects.veto_label;
+                const bool made = marked && key.starts_with("trueup.io/");  // of our own
+                if (veto || made || (label && selects_by(objects.selector, key))) {
                     section.problem(
                         named_by(policy),
                         fmt::format("sets {} of {} in {}, by which source {} {}; set another one",
                                     at, role.name, rule, source.name,
-                                    veto ? "knows a hold" : "selects its objects"));
+                                    veto   ? "knows a hold"
+                                    : made ? "knows what commands created"
+                                           : "selects its objects"));
                 }
             }
         }

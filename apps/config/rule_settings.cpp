@@ -28,24 +28,12 @@ bool by_absence(const RuleSettings& usual) { return usual.create_window > Millis
 
 namespace {
 
-/// The executors that carry such a step out; empty: this release has none.
-std::string_view executor_for(const policy::Step& step, policy::Kind kind) {
-    const policy::Verb verb = step.verb;
-    if (verb == policy::Verb::kDelete && kind == policy::Kind::kPod) return "delete_pod";
-    if (verb == policy::Verb::kDelete && kind == policy::Kind::kObject) return "delete_object";
-    if (verb == policy::Verb::kUpdate && kind == policy::Kind::kRow) return "update_row";
-    if (verb == policy::Verb::kInsert && kind == policy::Kind::kRow) return "insert_row";
-    if (verb == policy::Verb::kUpdate && policy::in_kubernetes(kind)) return "update_object";
-    if (verb == policy::Verb::kCreate && step.object) return "create_object";
-    return {};
-}
-
 /// What the configuration has to know of a rule of the policy.
 struct RuleKind {
     bool acts = false;  ///< false: it only reports
     bool deletes_pods = false;
     std::vector<Writes> writes;
-    std::vector<std::pair<std::string_view, std::string>> executors;  ///< each with a role
+    std::vector<std::pair<const policy::Use*, std::string>> executors;  ///< each with a role
     std::string beyond;  ///< the first step that no executor carries out, as `create pods`
     std::string unable;  ///< why it must be off; empty: it need not
 };
@@ -60,30 +48,28 @@ Writes& writes_to(const std::string& role, RuleKind& kind) {
 
 void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& kind) {
     const policy::Role* role = policy::find_role(policy, step.role);
-    if (step.verb == policy::Verb::kReport || role == nullptr) return;
-    const std::string_view executor = executor_for(step, role->kind);
-    if (executor.empty()) {
+    if (!policy::acts(step.verb) || role == nullptr) return;
+    const policy::Use* use = policy::use_of(step.verb, role->kind, policy::way_of(step));
+    if (use == nullptr || use->executors.empty()) {
         if (kind.beyond.empty())
             kind.beyond = fmt::format("{} {}", policy::name_of(step.verb), step.role);
         return;
     }
-    const std::pair needs{executor, step.role};
-    const auto& known = kind.executors;
-    if (std::find(known.begin(), known.end(), needs) == known.end()) {
-        kind.executors.push_back(needs);
-    }
+    const bool known =
+        std::any_of(kind.executors.begin(), kind.executors.end(), [&](const auto& each) {
+            return each.first->executors == use->executors && each.second == step.role;
+        });
+    if (!known) kind.executors.emplace_back(use, step.role);
     Writes& writes = writes_to(step.role, kind);
-    const bool inserts = step.verb == policy::Verb::kInsert;
+    if (std::find(writes.uses.begin(), writes.uses.end(), use) == writes.uses.end()) {
+        writes.uses.push_back(use);
+    }
+    const bool inserts = policy::makes(step.verb);
     for (const policy::Assigned& set : step.sets) {
         add_once(inserts ? writes.inserts : writes.columns, policy::place_of(*role, set.field));
     }
-    if (step.verb == policy::Verb::kUpdate && policy::in_kubernetes(role->kind)) {
-        add_once(writes.patches, step.subresource);
-    }
     if (step.object) writes.creates.push_back(&*step.object);
-    if (step.verb != policy::Verb::kDelete) return;
-    writes.deletes = true;
-    kind.deletes_pods = kind.deletes_pods || role->kind == policy::Kind::kPod;
+    kind.deletes_pods = kind.deletes_pods || use->action == Action::Kind::kDeletePod;
 }
 
 RuleKind kind_of(const policy::Policy& policy, const policy::Rule& rule) {
@@ -137,16 +123,17 @@ std::string acting_on(std::string_view executor, const std::string& source, bool
 
 void check_executors(Section& rule, const RuleKind& kind, Mode mode, const Config& config,
                      const PolicyConfig& policy) {
-    for (const auto& [executor, role] : kind.executors) {
+    for (const auto& [use, role] : kind.executors) {
+        const std::string_view executor = use->executors;
         // None: an optional role, or one whose source is wrong, which was noted.
         const std::vector<std::string>& sources = policy.sources_of(role);
-        const bool inserts = executor == "insert_row";
-        if ((inserts || executor == "create_object") && sources.size() > 1) {
+        if (policy::makes(use->verb) && sources.size() > 1) {
+            const bool row = use->of == policy::Kind::kRow;
             rule.problem("mode",
                          fmt::format("is {}, and {} has several sources: nobody says {}; "
                                      "name one source",
                                      name_of(mode), role,
-                                     inserts ? "into which table it inserts" : "where it creates"));
+                                     row ? "into which table it inserts" : "where it creates"));
         }
         for (const std::string& source : sources) {
             if (config.executor(source, executor) != nullptr) continue;

@@ -31,7 +31,7 @@ std::map<std::string, std::set<std::string>> touched_by(const PolicyConfig& poli
             for (const std::string& source : policy.sources_of(writes.role)) {
                 std::set<std::string>& columns = touched[source];
                 columns.insert(writes.columns.begin(), writes.columns.end());
-                if (writes.deletes) columns.insert("*");
+                if (writes.removes()) columns.insert("*");
                 columns.insert(writes.inserts.begin(), writes.inserts.end());
             }
         }

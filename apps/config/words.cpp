@@ -181,4 +181,23 @@ std::string window_text(const Window& window) {
                        window.to / 60, window.to % 60);
 }
 
+bool only_of(std::string_view text, std::string_view more) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [more](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               more.find(c) != std::string_view::npos;
+    });
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == at) {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
 }  // namespace trueup::config

@@ -36,6 +36,11 @@ bool is_name(std::string_view text);
 /// Of what a policy names: lower-case letters, digits and _, a letter first, at most 63.
 bool is_word(std::string_view text);
 
+/// Nothing but lower-case letters, digits and what is in `more`; at least one of them.
+bool only_of(std::string_view text, std::string_view more);
+/// At each of these; n of them make n + 1 parts.
+std::vector<std::string> split(std::string_view text, char at);
+
 /// `host:port`; an IPv6 address stands in brackets.
 bool is_address(std::string_view text);
 

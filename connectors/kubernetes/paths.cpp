@@ -26,6 +26,12 @@ void add(std::string& path, std::string_view name, std::string_view value) {
     path += url_encode(value);
 }
 
+/// `Background` of `background`.
+std::string capitalized(std::string word) {
+    if (!word.empty() && word.front() >= 'a' && word.front() <= 'z') word.front() -= 'a' - 'A';
+    return word;
+}
+
 /// What is set, by where: those of one name above stand next to each other.
 using Places = std::map<std::vector<std::string>, std::string>;
 
@@ -94,7 +100,7 @@ std::string watch_path(const ports::WatchFrom& request) {
 std::string delete_body(const ports::DeleteObject& request) {
     // What an object owns goes with it: batch/v1 leaves pods behind unless it is told.
     std::string body = R"({"kind":"DeleteOptions","apiVersion":"v1",)";
-    body += R"("propagationPolicy":"Background",)";
+    body += R"("propagationPolicy":)" + json_string(capitalized(request.propagation)) + ',';
     if (request.grace_period_seconds) {  // without it the object's own holds
         body += R"("gracePeriodSeconds":)" + std::to_string(*request.grace_period_seconds) + ",";
     }

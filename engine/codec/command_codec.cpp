@@ -7,12 +7,14 @@ namespace trueup::codec {
 
 namespace {
 
-/// An executor that knows no absent `grace_seconds` would take it for 0, and kill: so it is a kind
-/// of its own.
+/// An executor that knows no absent `grace_seconds` would take it for 0, and kill; one that knows
+/// no `propagation` would delete what was to stay. So they are kinds of their own.
 v1::Action::Kind kind_of(const Action& action) {
     const bool in_its_time = action.kind == Action::Kind::kDeletePod && !action.grace_seconds;
-    return in_its_time ? v1::Action::KIND_DELETE_POD_IN_ITS_TIME
-                       : static_cast<v1::Action::Kind>(action.kind);
+    if (in_its_time) return v1::Action::KIND_DELETE_POD_IN_ITS_TIME;
+    const bool as_said = action.kind == Action::Kind::kDeleteObject && !action.propagation.empty();
+    return as_said ? v1::Action::KIND_DELETE_OBJECT_AS_SAID
+                   : static_cast<v1::Action::Kind>(action.kind);
 }
 
 void write_draft(const CommandDraft& draft, v1::Command& m) {
@@ -25,6 +27,7 @@ void write_draft(const CommandDraft& draft, v1::Command& m) {
     v1::Action& action = *m.mutable_action();
     action.set_kind(kind_of(draft.action));
     if (draft.action.grace_seconds) action.set_grace_seconds(*draft.action.grace_seconds);
+    if (!draft.action.propagation.empty()) action.set_propagation(draft.action.propagation);
     for (const Assignment& assignment : draft.action.sets) {
         v1::Assignment& out = *action.add_sets();
         out.set_column(assignment.column);
@@ -50,7 +53,13 @@ bool read_target(const v1::Target& m, Target& out) {
 
 bool read_action(const v1::Action& m, Action& out) {
     const bool in_its_time = m.kind() == v1::Action::KIND_DELETE_POD_IN_ITS_TIME;
-    out.kind = in_its_time ? Action::Kind::kDeletePod : static_cast<Action::Kind>(m.kind());
+    const bool as_said = m.kind() == v1::Action::KIND_DELETE_OBJECT_AS_SAID;
+    out.kind = in_its_time ? Action::Kind::kDeletePod
+               : as_said   ? Action::Kind::kDeleteObject
+                           : static_cast<Action::Kind>(m.kind());
+    out.propagation = m.propagation();
+    const bool known = out.propagation == "foreground" || out.propagation == "orphan";
+    if (as_said ? !known : m.has_propagation()) return false;
     if (m.has_grace_seconds()) out.grace_seconds = m.grace_seconds();
     if (in_its_time && m.has_grace_seconds()) return false;
     for (const v1::Assignment& assignment : m.sets()) {

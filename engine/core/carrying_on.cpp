@@ -159,7 +159,7 @@ Reason CarryingOn::carry_on(Entry& entry, Finding& face) {
     if (!halted) return order_step(entry, face, steps[ending.next]);
     if (!steps.empty()) {  // somebody else may do what we must not
         const PlanStep& step = steps[ending.next];
-        if (step.verb == policy::Verb::kUpdate) {
+        if (policy::sets(step.verb)) {
             await_proof(ending.target_source, ending.settled);
         } else {
             await_proof_of(step.role, ending.settled);
@@ -206,7 +206,7 @@ Reason CarryingOn::settle_taking(Entry& entry, Finding& face) {
 /// Is this step behind us by what the sources show (E2)?
 bool CarryingOn::passed(const Subject& subject, const PlanStep& step) const {
     const Ending& ending = *subject.ending;
-    if (step.verb == policy::Verb::kDelete) {
+    if (policy::removes(step.verb)) {
         const bool same = step.role == role_taken(ending);
         const bool heard =
             same ? !plays(ending.taken_source) || proven_past(ending.taken_source, ending.settled)
@@ -242,7 +242,7 @@ bool CarryingOn::superseded(const Subject& subject) const {
 Reason CarryingOn::order_step(Entry& entry, Finding& face, const PlanStep& step) {
     Subject& subject = entry.subject;
     const Ending& ending = *subject.ending;
-    const bool write = step.verb == policy::Verb::kUpdate;
+    const bool write = policy::sets(step.verb);
     const Facet* object =
         write ? shown(subject, ending.target_source, ending.target) : next_of(subject, step.role);
     if (write && !plays(ending.target_source)) return Reason::kNotSynced;
@@ -286,21 +286,22 @@ Reason CarryingOn::order_step(Entry& entry, Finding& face, const PlanStep& step)
 
 CommandDraft CarryingOn::draft_of(const Subject& subject, const PlanStep& step,
                                   const Facet& object) const {
-    const Ending& ending = *subject.ending;
     const PlanRole& role = state_.plan->roles[step.role];
     const std::string& source = meta_.sources[object.source].name;
     CommandDraft draft;
-    if (step.verb == policy::Verb::kUpdate) {
+    if (policy::sets(step.verb)) {
         draft.target = written_to(role, source, object, std::string(subject.name()));
-        draft.action.kind = update_by(role, step);
+        draft.action.kind = action_by(role, step);
         draft.action.sets =
             assignments(*state_.plan, meta_.settings, step, subject, bound_to(step.role, object));
         draft.read_set = still_says(source, object, role.claim);
     } else {
-        draft = deletion(role, source, object);
-        draft.action.grace_seconds = step.grace_period;
+        draft = removal(role, step, source, object);
     }
-    if (ending.taken.size() == 1) {
+    if (auto said = still_labelled(role, source, object, std::string(subject.name()))) {
+        draft.read_set.push_back(*std::move(said));
+    }
+    if (const Ending& ending = *subject.ending; ending.taken.size() == 1) {
         const Predicate nobody_else{Predicate::Kind::kNoneBut,
                                     meta_.sources[ending.taken_source].name, ending.taken.front(),
                                     "name", std::string(subject.name())};

@@ -11,7 +11,7 @@ namespace trueup::core {
 
 namespace {
 
-using policy::Verb;
+using policy::Effect;
 using Kind = Predicate::Kind;
 
 }  // namespace
@@ -28,64 +28,52 @@ CommandDraft Draft::run() {
 void Draft::act() {
     TRUEUP_CHECK(decision_.source != kNoSource);
     const std::string& source = name_of_source(decision_.source);
-    Target& target = draft_.target;
-    switch (step_.verb) {
-        case Verb::kDelete:
+    draft_.action.kind = action_by(role_of(step_.role), step_);
+    switch (policy::effect_of(step_.verb)) {
+        case Effect::kRemoves:
+        case Effect::kStops:
             return remove(source);
-        case Verb::kUpdate:
-            target = written_to(role_of(step_.role), source, *decision_.target, subject_name());
-            draft_.action.kind = update_by(role_of(step_.role), step_);
-            break;
-        case Verb::kVerify:
-            draft_.action.kind = Action::Kind::kVerifyGone;
-            target = {source, subject_name(), subject_name(), {}};
+        case Effect::kSets:
+            return set(source);
+        case Effect::kMakes:
+            return make(source);
+        case Effect::kLooks:
+            draft_.target = {source, subject_name(), subject_name(), {}};
             return;
-        case Verb::kCreate:
-            create(source);
-            break;
-        case Verb::kInsert:
-            // Its key is all that is known of it before it is there.
-            draft_.action.kind = Action::Kind::kInsertRow;
-            target = {source, subject_name(), subject_name(), {}};
-            break;
-        case Verb::kRetract:
-            draft_.action.kind = Action::Kind::kRetractRecord;
-            target = {source, decision_.target->object_id, subject_name(), {}};
-            rest_on(*decision_.target);
-            return;
-        default:
-            TRUEUP_CHECK(false);  // such a rule is off (PlanRule::unable)
+        case Effect::kNone:
+            TRUEUP_CHECK(false);  // a report is no command
     }
+}
+
+void Draft::set(const std::string& source) {
+    const Facet& object = *decision_.target;
+    draft_.target = written_to(role_of(step_.role), source, object, subject_name());
     draft_.action.sets = assignments(on_.plan, on_.settings, step_, on_.subject, decision_.bound);
-    if (step_.verb != Verb::kUpdate) return;
-    say_fields(*decision_.target);
-    add({Kind::kNoVeto, source, decision_.target->object_id, {}, {}});
+    say_fields(object);
+    add({Kind::kNoVeto, source, object.object_id, {}, {}});
 }
 
 void Draft::remove(const std::string& source) {
     const Facet& object = *decision_.target;
-    CommandDraft own = deletion(role_of(step_.role), source, object);
+    CommandDraft own = removal(role_of(step_.role), step_, source, object);
     draft_.target = std::move(own.target);
     draft_.action = std::move(own.action);
-    draft_.action.grace_seconds = step_.grace_period;
     add(own.read_set.front());
     say_fields(object);
     add(own.read_set.back());
 }
 
-/// What nobody names yet is known by the object that it is made for.
-void Draft::create(const std::string& source) {
-    if (step_.whole) {
-        draft_.action.kind = Action::Kind::kCreateObject;
-        draft_.target = {source, subject_name(), subject_name(), {}};
-        return;
-    }
-    const bool pod = role_of(step_.role).kind == policy::Kind::kPod;
-    draft_.action.kind = pod ? Action::Kind::kCreatePod : Action::Kind::kCreateObject;
+/// Its key is all that is known of it before it is there; what nobody names yet is known by the
+/// object that it is made for.
+void Draft::make(const std::string& source) {
+    draft_.action.sets = assignments(on_.plan, on_.settings, step_, on_.subject, decision_.bound);
+    draft_.target = {source, subject_name(), subject_name(), {}};
+    if (step_.way() != policy::Way::kBuilt) return;
     const auto name = text_of(on_.plan, on_.settings, step_.name, on_.subject, decision_.bound);
     const bool named = !step_.name.empty() && name;
     draft_.target = {
         source, named ? *name : decision_.about->object_id, named ? *name : subject_name(), {}};
+    const bool pod = role_of(step_.role).kind == policy::Kind::kPod;
     if (pod) draft_.target.name_space = field_text(*decision_.about, "namespace");
 }
 
@@ -95,18 +83,11 @@ CommandDraft draft_of(const Judgement& on, const Decision& decision) {
 
 bool harmless(const Decision& decision) {
     const PlanStep& step = decision.matched->steps[decision.step];
-    switch (step.verb) {
-        case Verb::kCreate:
-            return !step.whole;
-        case Verb::kVerify:
-            return true;
-        case Verb::kUpdate:
-            break;
-        // A table that lost its rows is restored from elsewhere, and not by us.
-        case Verb::kInsert:
-        default:
-            return false;
-    }
+    const Effect effect = policy::effect_of(step.verb);
+    if (effect == Effect::kLooks) return true;
+    // A table that lost its rows is restored from elsewhere, and not by us.
+    if (effect == Effect::kMakes) return step.way() == policy::Way::kBuilt;
+    if (effect != Effect::kSets) return false;
     if (step.patches()) return false;  // there a blank is a value as others
     const ObjectView fields = decision.target->fields();
     return std::all_of(step.sets.begin(), step.sets.end(), [&](const PlanAssigned& set) {
@@ -189,19 +170,31 @@ Target written_to(const PlanRole& role, const std::string& source, const Facet& 
     return {source, object.object_id, field_text(object, "name"), field_text(object, "namespace")};
 }
 
-Action::Kind update_by(const PlanRole& role, const PlanStep& step) {
-    if (!role.kubernetes()) return Action::Kind::kUpdateRow;
-    return step.of_status ? Action::Kind::kUpdateStatus : Action::Kind::kUpdateObject;
+Action::Kind action_by(const PlanRole& role, const PlanStep& step) {
+    const policy::Use* use = policy::use_of(step.verb, role.kind, step.way());
+    TRUEUP_CHECK(use != nullptr && use->action != Action::Kind::kUnspecified);
+    return use->action;  // else such a rule is off (PlanRule::unable)
 }
 
-CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object) {
+CommandDraft removal(const PlanRole& role, const PlanStep& step, const std::string& source,
+                     const Facet& object) {
     CommandDraft draft;
     draft.target = written_to(role, source, object, {});
-    draft.action.kind =
-        role.kind == policy::Kind::kPod ? Action::Kind::kDeletePod : Action::Kind::kDeleteObject;
+    draft.action.kind = action_by(role, step);
+    draft.action.grace_seconds = step.grace_period;
+    draft.action.propagation = step.propagation;
     draft.read_set = {{Kind::kExists, source, object.object_id, {}, {}},
                       {Kind::kNoVeto, source, object.object_id, {}, {}}};
     return draft;
+}
+
+std::optional<Predicate> still_labelled(const PlanRole& role, const std::string& source,
+                                        const Facet& object, std::string subject) {
+    const std::string* label = role.label();
+    if (label == nullptr) return std::nullopt;
+    const std::optional<std::string_view> value = object.fields().text(*label);
+    return Predicate{Kind::kField, source, object.object_id, *label,
+                     value ? std::string(*value) : std::move(subject)};
 }
 
 void give_time(const Settings& settings, RuleNumber rule, CommandDraft& draft) {

@@ -59,10 +59,15 @@ std::string_view spelled(const PlanAssigned& set, std::string_view value);
 /// What an update of the object is for, whose subject has that name, and what it is.
 Target written_to(const PlanRole& role, const std::string& source, const Facet& object,
                   std::string subject);
-Action::Kind update_by(const PlanRole& role, const PlanStep& step);
+/// What an executor is told to do for the step, which the plan's build can (PlanRule::unable).
+Action::Kind action_by(const PlanRole& role, const PlanStep& step);
 
-/// Deletes exactly this object; its read set says that it is there, without a hold.
-CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object);
+/// Removes exactly this object; its read set says that it is there, without a hold.
+CommandDraft removal(const PlanRole& role, const PlanStep& step, const std::string& source,
+                     const Facet& object);
+/// Where a label says whose the object is: that it still says so. `subject` is called so.
+std::optional<Predicate> still_labelled(const PlanRole& role, const std::string& source,
+                                        const Facet& object, std::string subject);
 /// A pod that is deleted has the time that the operator gives it, else the policy, else its own.
 void give_time(const Settings& settings, RuleNumber rule, CommandDraft& draft);
 

@@ -13,8 +13,8 @@ namespace {
 /// Rows of one name that a command lists: more would not fit into it, or into its time.
 constexpr std::size_t kMostBeside = 64;
 
+using policy::is_label;
 using policy::Quantifier;
-using policy::Verb;
 using Kind = Predicate::Kind;
 
 }  // namespace
@@ -32,7 +32,8 @@ void Draft::rest_on_absent() {
         if (pattern.quantifier != Quantifier::kNone || role.reference) continue;
         if (shows(pattern.role)) continue;
         // Of a verification it is the look itself that tells.
-        if (step_.verb == Verb::kVerify && pattern.role == step_.role) continue;
+        const bool looks = policy::effect_of(step_.verb) == policy::Effect::kLooks;
+        if (looks && pattern.role == step_.role) continue;
         // Of several sources the one that was to prove it.
         const bool one = pattern.in.role != kNoRole && decision_.bound[pattern.in.role];
         for (const SourceId source : role.sources) {
@@ -40,8 +41,7 @@ void Draft::rest_on_absent() {
             add_none(source, role);
         }
     }
-    const bool names = !step_.name.empty() && step_.verb == Verb::kCreate;
-    if (!names) return;
+    if (step_.name.empty()) return;
     const auto name = text_of(on_.plan, on_.settings, step_.name, on_.subject, decision_.bound);
     add({Kind::kNone, name_of_source(decision_.source), {}, "name", name.value_or("")});
 }
@@ -73,9 +73,9 @@ void Draft::rest_on_bound(bool takes) {
                 if (better && !deleting(*seen.facet)) rest_on_ours(*seen.facet);
             }
         }
-        const bool alone =
-            takes && role_of(number).kind == policy::Kind::kRow && bound != decision_.target;
-        if (alone) rest_on_alone(*bound, number);
+        // A row that is written says itself whom it means; what has a label in common does not.
+        const bool alone = takes || role_of(number).label() != nullptr;
+        if (alone && bound != decision_.target) rest_on_alone(*bound, number);
     }
     for (Role number = 0; number < roles; ++number) {
         const Facet* bound = decision_.bound[number];
@@ -100,15 +100,16 @@ void Draft::rest_on_elsewhere(const Facet& bound, Role number) {
         }
         if (known.empty()) {
             add_none(source, role);
-        } else if (!role.kubernetes()) {
-            add_none_but(source, "key", std::move(known));
+        } else {
+            add_no_others(source, role, known);
         }
     }
 }
 
-/// R4: no row came since. Those that are there beside it may have the key, as long as they say
-/// what they said: none of them is live, or the case would not act.
+/// R4: no other one came since. Those that are there beside it may have the key, as long as they
+/// say what they said: none of them is live, or the case would not act.
 void Draft::rest_on_alone(const Facet& bound, Role number) {
+    if (!shares_keys(role_of(number))) return;
     std::vector<const Facet*> beside;
     for (const Seen& seen : on_.facts.seen) {
         const bool its = seen.role == number && seen.facet->source == bound.source;
@@ -116,17 +117,39 @@ void Draft::rest_on_alone(const Facet& bound, Role number) {
     }
     std::vector<std::string> known{bound.object_id};
     for (const Facet* each : beside) {
-        if (beside.size() <= kMostBeside) say_fields(*each);
+        const bool few = beside.size() <= kMostBeside;
+        if (few && role_of(number).kubernetes()) say_there(*each);  // by its own name
+        if (few && !role_of(number).kubernetes()) say_fields(*each);
         known.push_back(each->object_id);
     }
-    add_none_but(bound.source, "key", std::move(known));
+    add_no_others(bound.source, role_of(number), known);
 }
 
-/// That no row of the source has the key but these, one at least.
+/// May several objects of one source have this key? By its name an object of Kubernetes is alone.
+bool Draft::shared(const PlanRole& role, const std::string& key) {
+    return role.kind == policy::Kind::kRow || (role.kubernetes() && is_label(key));
+}
+
+bool Draft::shares_keys(const PlanRole& role) {
+    return std::any_of(role.keys.begin(), role.keys.end(),
+                       [&](const std::string& key) { return shared(role, key); });
+}
+
+/// That nobody of the source has the key but these, one at least.
+void Draft::add_no_others(SourceId source, const PlanRole& role,
+                          const std::vector<std::string>& known,
+                          const std::optional<std::string>& name) {
+    if (!role.kubernetes()) return add_none_but(source, "key", known, name);
+    for (const std::string& key : role.keys) {
+        if (shared(role, key)) add_none_but(source, key, known, name);
+    }
+}
+
+/// That none of the source has it in that key but these, one at least.
 void Draft::add_none_but(SourceId source, const std::string& key, std::vector<std::string> known,
                          std::optional<std::string> name) {
-    Predicate none_but{Kind::kNoneBut, name_of_source(source), std::move(known.front()), key,
-                       name ? std::move(*name) : subject_name()};
+    Predicate none_but{is_label(key) ? Kind::kOnly : Kind::kNoneBut, name_of_source(source),
+                       std::move(known.front()), key, name ? std::move(*name) : subject_name()};
     known.erase(known.begin());
     if (known.size() <= kMostBeside) none_but.besides = std::move(known);
     add(std::move(none_but));
@@ -145,8 +168,7 @@ void Draft::rest_on_passed() {
     }
 }
 
-/// That no row of the name has come beside those in view. (Of objects a name has one at most in one
-/// source.)
+/// That none of the name has come beside those in view.
 void Draft::rest_on_no_more(Role number) {
     const PlanRole& role = role_of(number);
     if (role.reference) return;
@@ -157,8 +179,10 @@ void Draft::rest_on_no_more(Role number) {
             if (its) known.push_back(seen.facet->object_id);
         }
         if (known.empty()) add_none(source, role);
-        if (known.empty() || role.kind != policy::Kind::kRow) continue;
-        for (const std::string& key : role.keys) add_none_but(source, key, known);
+        if (known.empty()) continue;
+        for (const std::string& key : role.keys) {
+            if (shared(role, key)) add_none_but(source, key, known);
+        }
     }
 }
 
@@ -231,6 +255,7 @@ void Draft::say_there(const Facet& object) {
 void Draft::say_fields(const Facet& object) {
     const Role number = on_.settings.sources[object.source].role;
     for (const std::uint16_t index : found_.mentions[number]) say(object, number, index);
+    say_label(object);
     // R7
     const PlanRule& rule = on_.rule();
     const bool owners = rule.asked_by(on_.subject.request) && on_.subject.request->owners;
@@ -239,12 +264,21 @@ void Draft::say_fields(const Facet& object) {
          role_of(number).fields[rule.owner.field].name, on_.subject.request->by});
 }
 
+/// What is known by a label belongs to its subject as long as that says so. (A name never changes;
+/// of rows it is the write that holds their key.)
+void Draft::say_label(const Facet& object) {
+    if (auto said = still_labelled(role_of(object), name_of_source(object.source), object,
+                                   subject_name())) {
+        add(*std::move(said));
+    }
+}
+
 void Draft::say(const Facet& object, Role number, std::uint16_t index) {
     const PlanRole& role = role_of(number);
     const PlanField& field = role.fields[index];
     if (!field.looked_at) return;
     // An executor that deletes leaves alone what is on its way out already.
-    const bool deletes = step_.verb == policy::Verb::kDelete && &object == decision_.target;
+    const bool deletes = policy::removes(step_.verb) && &object == decision_.target;
     if (field.from == PlanField::From::kFalseUnlessSent && deletes) return;
     const std::optional<Field> sent = object.fields().find(field.name);
     if (sent ? sent->unchanged : role.kind == policy::Kind::kRow) return;
@@ -293,8 +327,8 @@ void Draft::rest_on_named(const PlanPattern& pattern, const std::string& name) {
             for (const std::string& key : role.keys) {
                 add({Kind::kNone, name_of_source(source), {}, key, name});
             }
-        } else if (!role.kubernetes()) {
-            add_none_but(source, "key", std::move(known), name);
+        } else {
+            add_no_others(source, role, known, name);
         }
     }
 }

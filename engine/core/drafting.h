@@ -56,6 +56,10 @@ class Draft {
     void rest_on_bound(bool takes);
     void rest_on_alone(const Facet& bound, Role number);
     void rest_on_elsewhere(const Facet& bound, Role number);
+    static bool shared(const PlanRole& role, const std::string& key);
+    static bool shares_keys(const PlanRole& role);
+    void add_no_others(SourceId source, const PlanRole& role, const std::vector<std::string>& known,
+                       const std::optional<std::string>& name = std::nullopt);
     void add_none_but(SourceId source, const std::string& key, std::vector<std::string> known,
                       std::optional<std::string> name = std::nullopt);
     void rest_on_passed();
@@ -67,6 +71,7 @@ class Draft {
     void rest_on(const Facet& object);
     void say_there(const Facet& object);
     void say_fields(const Facet& object);
+    void say_label(const Facet& object);
     void say(const Facet& object, Role number, std::uint16_t index);
     void rest_on_references();
     void rest_on_reference(const PlanPattern& pattern);
@@ -76,7 +81,8 @@ class Draft {
     // draft.cpp: what is done
     void act();
     void remove(const std::string& source);
-    void create(const std::string& source);
+    void set(const std::string& source);
+    void make(const std::string& source);
 
     const Judgement& on_;
     const Decision& decision_;

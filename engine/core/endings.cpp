@@ -49,7 +49,7 @@ void Endings::begin_ending(Entry& entry, const Finding& finding, const CommandDr
         }
     }
     for (const PlanStep& step : rule.ending) {
-        if (step.verb != policy::Verb::kUpdate) continue;
+        if (!policy::sets(step.verb)) continue;
         const Facet* target = shown_by(subject, meta_.settings, step.role, finding.object_id);
         ending.target_source =
             target == nullptr ? meta_.settings.source(step.role) : target->source;

@@ -12,8 +12,6 @@ namespace trueup::core {
 
 namespace {
 
-using policy::Verb;
-
 /// Of what is put into an object that is to be created, in bytes.
 constexpr std::size_t kMostPlaced = std::size_t{16} * 1024;
 
@@ -171,7 +169,7 @@ Decision Evaluation::judge_alone(const PlanCase& found) const {
     const std::optional<std::size_t> step = next_step(found, bound, *about);
     if (!step) return {};
     const Facet* target = target_of(found, *step, bound);
-    if (found.steps.front().verb == Verb::kReport) return report(*about->facet);
+    if (!policy::acts(found.steps.front().verb)) return report(*about->facet);
     watch_.at(Stage::kVeto);
     if (crowded(found.steps[*step], bound, target)) return abstain(Reason::kDuplicateClaim);
     if (vetoed_in(found, bound) || (target != nullptr && vetoes(*target))) {
@@ -298,7 +296,7 @@ bool Evaluation::fits(const PlanStep& step, const Found& bound) const {
 const Seen* Evaluation::object_of(const PlanCase& found, const Found& bound) const {
     const auto taken = [&](Role number) {
         return std::any_of(found.steps.begin(), found.steps.end() - 1, [&](const PlanStep& step) {
-            return step.role == number && step.verb == Verb::kDelete;
+            return step.role == number && policy::removes(step.verb);
         });
     };
     const PlanStep& last = found.steps.back();

@@ -24,10 +24,6 @@ using Objects = Few<const Seen*, 6>;
 using Sources = Few<SourceId, 4>;
 using Leanings = Few<Leaning, 4>;
 
-inline bool makes(policy::Verb verb) {
-    return verb == policy::Verb::kCreate || verb == policy::Verb::kInsert;
-}
-
 class Evaluation {
   public:
     /// `witness` is told what is asked on the way, and changes nothing; nullptr: nobody looks.

@@ -172,6 +172,10 @@ struct PlanRole {
     std::vector<std::uint16_t> walked;  ///< of `asked`, those that are not plain
 
     bool kubernetes() const { return policy::in_kubernetes(kind); }
+    /// The label that is its objects' key; nullptr: none is.
+    const std::string* label() const {
+        return kubernetes() && policy::is_label(keys.front()) ? &keys.front() : nullptr;
+    }
     bool operator==(const PlanRole&) const = default;
 };
 

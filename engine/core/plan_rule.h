@@ -68,13 +68,19 @@ struct PlanStep {
     bool of_status = false;  ///< by the subresource
     bool whole = false;      ///< of kCreate: `sets` are all that the object says, as JSON
     std::optional<std::uint32_t> grace_period;
+    std::string propagation;  ///< empty: `background`
+    policy::Way way() const {
+        if (verb == policy::Verb::kCreate && !whole) return policy::Way::kBuilt;
+        return of_status ? policy::Way::kStatus : policy::Way::kUsual;
+    }
     /// Does it set fields of an object of Kubernetes?
     bool patches() const {
-        return verb == policy::Verb::kUpdate && !sets.empty() && !sets.front().place.empty();
+        return policy::sets(verb) && !sets.empty() && !sets.front().place.empty();
     }
     /// Does it do to one thing, or for it, what another one, a row, may not want?
     bool weighs() const {
-        return policy::takes_away(verb) || patches() || verb == policy::Verb::kInsert || whole;
+        return policy::takes_away(verb) || patches() ||
+               (policy::makes(verb) && way() != policy::Way::kBuilt);
     }
     bool operator==(const PlanStep&) const = default;
 };

@@ -11,7 +11,6 @@ namespace {
 
 using policy::Condition;
 using policy::Quantifier;
-using policy::Verb;
 
 /// `delete pods, delete services, update rows`
 std::string told(const std::vector<policy::Case>& cases) {
@@ -19,7 +18,7 @@ std::string told(const std::vector<policy::Case>& cases) {
     std::set<std::string> known;
     for (const policy::Case& each : cases) {
         for (const policy::Step& step : each.steps) {
-            if (step.verb == Verb::kReport) continue;
+            if (!policy::acts(step.verb)) continue;
             const std::string one = std::string(policy::name_of(step.verb)) + ' ' + step.role;
             if (!known.insert(one).second) continue;
             text += text.empty() ? one : ", " + one;
@@ -185,7 +184,7 @@ void PlanCompiler::hold_sources(const PlanCase& made) {
     }
     for (const PlanStep& step : made.steps) {
         // What is to be deleted where nobody has any is gone.
-        if (step.role == kNoRole || step.verb == Verb::kDelete) continue;
+        if (step.role == kNoRole || policy::removes(step.verb)) continue;
         const PlanRole& role = plan_.roles[step.role];
         if (!role.sources.empty()) continue;
         flaw("a rule would " + std::string(policy::name_of(step.verb)) + ' ' + role.name +
@@ -205,8 +204,7 @@ void PlanCompiler::hold_bound(const policy::Case& text, const PlanCase& found) {
         if (length != nullptr) need(length->role, "a deadline is as long as");
     }
     for (const policy::Step& step : text.steps) {
-        const bool writes = step.verb == Verb::kUpdate || step.verb == Verb::kRetract;
-        if (writes) need(step.role, "is to be written");
+        if (policy::sets(step.verb)) need(step.role, "is to be written");
     }
 }
 

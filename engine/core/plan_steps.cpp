@@ -13,6 +13,11 @@ namespace {
 
 using policy::Verb;
 
+/// Empty: what the server does by itself.
+std::string planned_propagation(const policy::Step& step) {
+    return step.propagation == "background" ? std::string() : step.propagation;
+}
+
 void put(std::string_view json, PlanText& into) {
     const bool follows = !into.empty() && into.back().kind == policy::Piece::Kind::kLiteral;
     if (!follows) into.emplace_back();
@@ -24,43 +29,19 @@ void put(std::string_view json, PlanText& into) {
 /// Which step there is no executor for.
 std::string PlanCompiler::unable(const policy::Step& step) const {
     const Role role = number(step.role);
-    const policy::Kind kind = role == kNoRole ? policy::Kind::kRow : policy_.roles[role].kind;
-    const bool kubernetes = policy::in_kubernetes(kind);
-    bool able = false;
-    switch (step.verb) {
-        case Verb::kReport:
-        case Verb::kVerify:
-        case Verb::kRetract:
-            able = true;
-            break;
-        case Verb::kDelete:
-            able = kubernetes;
-            // What is sent is `background`; nothing was said of a pod's.
-            if (!step.propagation.empty() && step.propagation != "background") {
-                return "nothing in this build can delete " + step.role + " with propagation " +
-                       step.propagation;
-            }
-            break;
-        case Verb::kCreate:
-            able = kubernetes;
-            // An executor looks by the name whether there is one already.
-            if (able && step.object && !policy::is_name(policy_.roles[role].key)) {
-                return "nothing in this build can create " + step.role +
-                       ", whose key is not their name";
-            }
-            break;
-        case Verb::kUpdate:
-            able = kind == policy::Kind::kRow || kubernetes;
-            break;
-        case Verb::kInsert:
-            able = kind == policy::Kind::kRow;
-            break;
-        case Verb::kStop:
-        case Verb::kFollow:
-            break;
+    if (role == kNoRole) return {};
+    const policy::Role& target = policy_.roles[role];
+    std::string what =
+        "nothing in this build can " + std::string(policy::name_of(step.verb)) + ' ' + step.role;
+    const policy::Use* use = policy::use_of(step.verb, target.kind, policy::way_of(step));
+    if (use == nullptr || use->action == Action::Kind::kUnspecified) return what;
+    // Nothing is said of what a pod owns.
+    if (target.kind == policy::Kind::kPod && !planned_propagation(step).empty()) {
+        return what + " with propagation " + step.propagation;
     }
-    if (able) return {};
-    return "nothing in this build can " + std::string(policy::name_of(step.verb)) + ' ' + step.role;
+    // An executor looks by the name whether there is one already.
+    if (step.object && !policy::is_name(target.key)) return what + ", whose key is not their name";
+    return {};
 }
 
 /// By then the other objects may be gone.
@@ -101,6 +82,7 @@ void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
         out.number(static_cast<std::uint64_t>(step.verb));
         out.text(plan_.roles[step.role].name);
         out.flag(step.of_status);
+        out.text(step.propagation);
         out.number(step.sets.size());
         for (const PlanAssigned& set : step.sets) {
             out.text(set.field);
@@ -125,7 +107,7 @@ void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
                 "name, " +
                 plan_.roles[step.role].name;
         }
-        if (step.verb == Verb::kUpdate || step.verb == Verb::kDelete) continue;
+        if (policy::sets(step.verb) || step.verb == Verb::kDelete) continue;
         rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
                       " on the way to an end";
     }
@@ -219,12 +201,13 @@ PlanAssigned PlanCompiler::planned(const policy::Role* role, const policy::Assig
 PlanStep PlanCompiler::planned(const policy::Step& text) {
     PlanStep step;
     step.verb = text.verb;
-    step.role = text.verb == Verb::kReport ? kNoRole : named(text.role);
+    step.role = !policy::acts(text.verb) ? kNoRole : named(text.role);
     step.name = planned(text.name);
     if (!step.name.empty() && step.name.front().kind == policy::Piece::Kind::kNow) {
         flaw("{now} is no name");
     }
     step.grace_period = text.grace_period;
+    step.propagation = planned_propagation(text);
     step.of_status = text.subresource == "status";
     const policy::Role* role = policy::find_role(policy_, text.role);
     for (const policy::Assigned& set : text.sets) step.sets.push_back(planned(role, set));
@@ -240,7 +223,7 @@ PlanStep PlanCompiler::planned(const policy::Step& text) {
     }
     const auto now = [](const PlanAssigned& set) { return set.now(); };
     // Such a step would have nothing by which it is told that it was done.
-    if (step.verb == Verb::kUpdate && !step.sets.empty() &&
+    if (policy::sets(step.verb) && !step.sets.empty() &&
         std::all_of(step.sets.begin(), step.sets.end(), now)) {
         flaw("a step sets nothing but {now}");
     }

@@ -58,6 +58,7 @@ void fields(A& a, Of<A, CommandDraft>& draft) {
     a.number(draft.action.kind);
     fields(a, draft.action.grace_seconds);
     a.list(draft.action.sets, [&](auto& set) { fields(a, set); });
+    a.text(draft.action.propagation);
     a.list(draft.read_set, [&](auto& predicate) {
         a.number(predicate.kind);
         a.text(predicate.source);

@@ -12,7 +12,7 @@
 namespace trueup::core {
 
 /// Grows when an encoding changes: an older row is unreadable then, and the projection is rebuilt.
-inline constexpr std::uint64_t kRowFormat = 11;
+inline constexpr std::uint64_t kRowFormat = 12;
 /// The same of Meta.
 inline constexpr std::uint64_t kMetaFormat = 13;
 /// Still read. There has been no release: nothing that was written before this one is.

@@ -11,7 +11,6 @@ namespace trueup::core {
 namespace {
 
 using policy::Quantifier;
-using policy::Verb;
 
 /// When anything but this object was heard of last.
 BrokerTime last_word_beside(const Facet& object, std::span<const Seen* const> bound) {
@@ -63,11 +62,11 @@ std::optional<std::size_t> Evaluation::next_step(const PlanCase& found, const Fo
     for (std::size_t i = 0; i < found.steps.size(); ++i) {
         const PlanStep& step = found.steps[i];
         // Before anything was taken everything is judged again behind each step.
-        if (step.verb != Verb::kDelete && done > 0 && i + 1 < found.steps.size()) {
+        if (!policy::removes(step.verb) && done > 0 && i + 1 < found.steps.size()) {
             --done;
             continue;
         }
-        if (step.verb != Verb::kDelete) return i;
+        if (!policy::removes(step.verb)) return i;
         const Objects rest = left(step, bound);
         const bool single = found.steps.size() == 1 && bound[step.role] != nullptr;
         if (single ? std::find(rest.begin(), rest.end(), bound[step.role]) != rest.end()
@@ -106,14 +105,15 @@ bool Evaluation::vetoes(const Facet& object) const {
 
 /// Would something be taken away, or set in an object, for a row beside which another one may be
 /// live? Several rows of a subject may be usual, but what one of them wants gone the other may
-/// need.
+/// need. So may objects that have a label in common; those that the step is for are another matter.
 bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* target) const {
     if (!step.weighs()) return false;
     const auto all = of_roles(bound);
     return std::any_of(all.begin(), all.end(), [&](const Seen* object) {
         if (object == nullptr || object->facet == target) return false;
         const PlanRole& of = role(object->role);
-        if (of.kind != policy::Kind::kRow || of.reference) return false;
+        const bool labelled = of.label() != nullptr && object->role != step.role;
+        if (!(of.kind == policy::Kind::kRow || labelled) || of.reference) return false;
         const auto live = std::count_if(facts_.begin(), facts_.end(), [&](const Seen& seen) {
             return seen.role == object->role && seen.facet != object->facet &&
                    !holds(of.live, seen, {}).no();
@@ -204,7 +204,7 @@ Leanings Evaluation::leanings_of(const PlanCase& found, std::size_t step, const 
         const PlanStep& each = found.steps[i];
         const auto& asked = found.roles;
         const bool named = std::find(asked.begin(), asked.end(), each.role) != asked.end();
-        if (each.verb != Verb::kDelete || named) continue;
+        if (!policy::removes(each.verb) || named) continue;
         for (const SourceId source : role(each.role).sources) lean_on({source, {}, Millis{0}});
     }
     return leanings;
@@ -230,7 +230,7 @@ const Facet* Evaluation::target_of(const PlanCase& found, std::size_t step,
     if (next.role == kNoRole || makes(next.verb)) return nullptr;
     const Seen* own = bound[next.role];
     const bool single = found.steps.size() == 1 && own != nullptr;
-    if (next.verb == Verb::kDelete && !single) return left(next, bound).front()->facet;
+    if (policy::removes(next.verb) && !single) return left(next, bound).front()->facet;
     return own == nullptr ? nullptr : own->facet;
 }
 
@@ -252,7 +252,7 @@ Decision Evaluation::act(const PlanCase& found, const Found& bound, const Seen& 
     const Aftermath* after = on_.subject.aftermath ? &*on_.subject.aftermath : nullptr;
     const bool ours = after != nullptr && after->ended && decision.target != nullptr &&
                       after->ended->object_id == decision.target->object_id;
-    if (ours && next.verb == Verb::kUpdate) {
+    if (ours && policy::sets(next.verb)) {
         note("ending", "an ending of ours wrote it", "somebody else's write");
         return waiting(Reason::kReportOnly, *about.facet);
     }

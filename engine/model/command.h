@@ -4,6 +4,7 @@
 #include "engine/base/time.h"
 #include "engine/model/ids.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,13 +25,17 @@ struct Predicate {
         /// `source` has no object whose `field` equals `value` but the one of this object_id, and a
         /// pod of that id is being deleted: what came under the name meanwhile is another one's.
         kNoneBut = 5,
+        /// `source` has no object whose `field` equals `value` but that of this object_id and
+        /// `besides`, whatever becomes of them. Of objects of a cluster that have a label in
+        /// common.
+        kOnly = 6,
     };
     Kind kind = Kind::kUnspecified;
     std::string source;
     std::string object_id;
     std::string field;
     std::optional<std::string> value;
-    /// Of kNoneBut: further objects that may have it, too, as they were known to.
+    /// Of kNoneBut and kOnly: further objects that may have it, too, as they were known to.
     std::vector<std::string> besides = {};
     bool operator==(const Predicate&) const = default;
 };
@@ -80,6 +85,8 @@ struct Action {
     /// Of kDeletePod: what the pod is given to end; nullopt: its own terminationGracePeriodSeconds.
     std::optional<std::uint32_t> grace_seconds;
     std::vector<Assignment> sets;
+    /// Of kDeleteObject: what becomes of what it owns, as Kubernetes says it; empty: `background`.
+    std::string propagation = {};
     bool operator==(const Action&) const = default;
 };
 
@@ -148,33 +155,37 @@ constexpr std::string_view name_of(OutcomeKind kind) {
     }
     return "unspecified";
 }
+struct ActionLine {
+    Action::Kind kind;
+    std::string_view name;
+};
+inline constexpr std::array<ActionLine, 10> kActions{{
+    {Action::Kind::kDeletePod, "delete_pod"},
+    {Action::Kind::kUpdateRow, "update_row"},
+    {Action::Kind::kVerifyGone, "verify_gone"},
+    {Action::Kind::kCreatePod, "create_pod"},
+    {Action::Kind::kCreateObject, "create_object"},
+    {Action::Kind::kDeleteObject, "delete_object"},
+    {Action::Kind::kRetractRecord, "retract_record"},
+    {Action::Kind::kUpdateObject, "update_object"},
+    {Action::Kind::kUpdateStatus, "update_status"},
+    {Action::Kind::kInsertRow, "insert_row"},
+}};
+
 /// `delete_pod`, `update_row`, …
 constexpr std::string_view name_of(Action::Kind kind) {
-    switch (kind) {
-        case Action::Kind::kDeletePod:
-            return "delete_pod";
-        case Action::Kind::kUpdateRow:
-            return "update_row";
-        case Action::Kind::kVerifyGone:
-            return "verify_gone";
-        case Action::Kind::kCreatePod:
-            return "create_pod";
-        case Action::Kind::kCreateObject:
-            return "create_object";
-        case Action::Kind::kDeleteObject:
-            return "delete_object";
-        case Action::Kind::kRetractRecord:
-            return "retract_record";
-        case Action::Kind::kUpdateObject:
-            return "update_object";
-        case Action::Kind::kUpdateStatus:
-            return "update_status";
-        case Action::Kind::kInsertRow:
-            return "insert_row";
-        case Action::Kind::kUnspecified:
-            break;
+    for (const ActionLine& line : kActions) {
+        if (line.kind == kind) return line.name;
     }
     return "unspecified";
+}
+
+/// The other way round; kUnspecified: nothing is called that.
+constexpr Action::Kind action_of(std::string_view name) {
+    for (const ActionLine& line : kActions) {
+        if (line.name == name) return line.kind;
+    }
+    return Action::Kind::kUnspecified;
 }
 
 /// Does it set fields of what is there?
@@ -186,18 +197,6 @@ constexpr bool updates(Action::Kind kind) {
 /// Does it make what must not be there yet?
 constexpr bool makes(Action::Kind kind) {
     return kind == Action::Kind::kInsertRow || kind == Action::Kind::kCreateObject;
-}
-
-/// The other way round; kUnspecified: nothing is called that.
-constexpr Action::Kind action_of(std::string_view name) {
-    for (const Action::Kind kind :
-         {Action::Kind::kDeletePod, Action::Kind::kUpdateRow, Action::Kind::kVerifyGone,
-          Action::Kind::kCreatePod, Action::Kind::kCreateObject, Action::Kind::kDeleteObject,
-          Action::Kind::kRetractRecord, Action::Kind::kUpdateObject, Action::Kind::kUpdateStatus,
-          Action::Kind::kInsertRow}) {
-        if (name_of(kind) == name) return kind;
-    }
-    return Action::Kind::kUnspecified;
 }
 
 }  // namespace trueup

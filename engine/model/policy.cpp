@@ -7,30 +7,6 @@
 
 namespace trueup::policy {
 
-std::string_view name_of(Verb verb) {
-    switch (verb) {
-        case Verb::kReport:
-            return "report";
-        case Verb::kDelete:
-            return "delete";
-        case Verb::kUpdate:
-            return "update";
-        case Verb::kInsert:
-            return "insert";
-        case Verb::kCreate:
-            return "create";
-        case Verb::kVerify:
-            return "verify";
-        case Verb::kRetract:
-            return "retract";
-        case Verb::kStop:
-            return "stop";
-        case Verb::kFollow:
-            return "follow";
-    }
-    return "";
-}
-
 namespace {
 
 template <typename Which>
@@ -55,10 +31,10 @@ bool Case::takes_away() const {
 }
 bool Case::writes() const {
     return std::any_of(steps.begin(), steps.end(),
-                       [](const Step& step) { return step.verb == Verb::kUpdate || makes(step); });
+                       [](const Step& step) { return sets(step.verb) || makes(step); });
 }
 bool Case::acts() const {
-    return any_step(steps, [](Verb verb) { return verb != Verb::kReport; });
+    return any_step(steps, [](Verb verb) { return policy::acts(verb); });
 }
 bool Case::rests_on_none() const {
     return std::any_of(when.begin(), when.end(), [](const Pattern& pattern) {

@@ -3,29 +3,14 @@
 #pragma once
 
 #include "engine/model/policy.h"
+#include "engine/model/verb.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace trueup::policy {
-
-enum class Verb : std::uint8_t {
-    kReport = 1,
-    kDelete = 2,
-    kUpdate = 3,
-    kInsert = 4,
-    kCreate = 5,
-    kVerify = 6,
-    kRetract = 7,
-    kStop = 8,
-    kFollow = 9,
-};
-std::string_view name_of(Verb verb);
-/// Does it take something away, or change what another one wrote?
-constexpr bool takes_away(Verb verb) { return verb == Verb::kDelete || verb == Verb::kStop; }
 
 /// One field that a step writes; no text: null, or of an object no field at all.
 struct Assigned {
@@ -63,10 +48,12 @@ void each_text(const Template& object, const Visit& visit) {
     visit(object.text);
     for (const Template& part : object.parts) each_text(part, visit);
 }
-/// Does it make what was not there, by what stands in the policy?
-inline bool makes(const Step& step) {
-    return step.verb == Verb::kInsert || (step.verb == Verb::kCreate && step.object);
+inline Way way_of(const Step& step) {
+    if (step.verb == Verb::kCreate && !step.object) return Way::kBuilt;
+    return step.subresource.empty() ? Way::kUsual : Way::kStatus;
 }
+/// Does it make what was not there, by what stands in the policy?
+inline bool makes(const Step& step) { return makes(step.verb) && way_of(step) != Way::kBuilt; }
 
 /// Calls `visit(text)` for each of the texts that it is made of.
 template <typename Visit>

@@ -54,6 +54,8 @@ struct DeleteObject {
     /// Later than this it is not sent any more, whatever kept it (a connection, credentials), and
     /// fails: what it was decided on is too old by then.
     Millis send_within{2'000};
+    /// What becomes of what the object owns: `background`, `foreground` or `orphan`.
+    std::string propagation = "background";
 };
 
 /// PATCH of single places by a merge patch, with preconditions, as a DELETE's always sent.

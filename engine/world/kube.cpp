@@ -26,6 +26,12 @@ std::string members(const simdjson::dom::object& object, Said&& said) {
 
 }  // namespace
 
+std::string made_as(std::string_view name_space, std::string_view name) {
+    std::string as(name_space);
+    if (!as.empty()) as += '/';
+    return as.append(name);
+}
+
 std::optional<std::string> metadata_of_new(std::string_view written, std::string_view name,
                                            std::string_view name_space, std::string_view made_by) {
     Json json;
@@ -34,9 +40,11 @@ std::optional<std::string> metadata_of_new(std::string_view written, std::string
     if (!read || read->get(metadata) != simdjson::SUCCESS) return std::nullopt;
     std::string text = "{\"name\":" + json_string(name);
     if (!name_space.empty()) text += ",\"namespace\":" + json_string(name_space);
-    text += ",\"annotations\":{" + json_string(kMadeBy) + ':' + json_string(made_by);
+    text += ",\"annotations\":{" + json_string(kMadeBy) + ':' + json_string(made_by) + ',' +
+            json_string(kMadeAs) + ':' + json_string(made_as(name_space, name));
     if (const auto marks = value<simdjson::dom::object>(read, "annotations")) {
-        text += members(*marks, [](std::string_view key) { return key == kMadeBy; });
+        text +=
+            members(*marks, [](std::string_view key) { return key == kMadeBy || key == kMadeAs; });
     }
     return text + '}' +
            members(metadata,

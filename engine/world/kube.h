@@ -13,6 +13,10 @@ namespace trueup::world {
 
 /// By which an object that a command made is known again: an annotation with the command's id.
 inline constexpr std::string_view kMadeBy = "trueup.io/command";
+/// Beside it: as which object, `namespace/name`, or `name` where it lies in no namespace. A copy of
+/// the annotations, as some controllers make and people by hand, is another object.
+inline constexpr std::string_view kMadeAs = "trueup.io/created-as";
+std::string made_as(std::string_view name_space, std::string_view name);
 
 /// The `metadata` of a new object, JSON, from what somebody wrote of it (empty: nothing) and from
 /// who it is. An empty namespace: it lies in none. nullopt: what was written is no JSON object.

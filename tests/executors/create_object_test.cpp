@@ -46,7 +46,8 @@ TEST_F(CreateObject, LooksForTheNameThenPostsTheWholeObject) {
     EXPECT_EQ(fixture.cluster.last_body,
               R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"wrapper-a",)"
               R"("namespace":"graph","annotations":{"trueup.io/command":)"
-              R"("00000000000000000000000000000001","a":"b"},"labels":{"role":"worker"}},)"
+              R"("00000000000000000000000000000001","trueup.io/created-as":"graph/wrapper-a",)"
+              R"("a":"b"},"labels":{"role":"worker"}},)"
               R"("spec":{"containers":[{"name":"main","image":"w:1"}]}})");
 }
 

@@ -2,11 +2,11 @@
 // world in the very middle of an execution.
 //
 // What they get wrong, on purpose. FakeCluster: any namespace holds the same pods, a DELETE never
-// removes a pod at once (it only sets deletionTimestamp), there are no lists and no watches, and
-// each answer is ready at the next poll. FakeDatabase: a row's correlation key is its column
-// `pod_name`, whatever the key expression says, unless it asks for the name in a column; there are
-// no transactions, streams or copies. In both an empty uid, version or xmin is no precondition;
-// only a mutant sends one.
+// removes a pod at once (it only sets deletionTimestamp), lists are by one label, there are no
+// watches, and each answer is ready at the next poll. FakeDatabase: a row's correlation key is its
+// column `pod_name`, whatever the key expression says, unless it asks for the name in a column;
+// there are no transactions, streams or copies. In both an empty uid, version or xmin is no
+// precondition; only a mutant sends one.
 #pragma once
 
 #include "engine/ports/cluster.h"
@@ -33,6 +33,7 @@ struct FakePod {
     std::string label = {};       ///< key of a label that is set
     std::string annotation = {};  ///< key of an annotation that is set
     std::string says = "true";    ///< the value of both
+    std::string made_as = {};     ///< the annotation trueup.io/created-as
     std::string kind = "Pod";
     std::map<std::string, std::string> spec = {};    ///< by name, as JSON
     std::map<std::string, std::string> status = {};  ///< likewise, beside the phase
@@ -52,10 +53,12 @@ class FakeCluster final : public ports::Cluster {
     std::map<std::string, FakePod> pods;
     std::vector<std::string> calls;  ///< `GET wrapper-a`, `DELETE wrapper-a uid=… rv=… grace=…`
     std::deque<Upset> upset_gets;
+    std::deque<Upset> upset_lists;
     std::deque<Upset> upset_deletes;
     std::deque<Upset> upset_patches;
     std::deque<Upset> upset_creates;
-    bool drops_spec = false;           ///< takes a patch of it, and keeps nothing
+    bool drops_spec = false;  ///< takes a patch of it, and keeps nothing
+    std::function<void()> before_list;
     std::function<void()> before_get;  ///< runs as a call reaches the server
     std::function<void()> before_delete;
     std::function<void()> before_patch;
@@ -72,7 +75,19 @@ class FakeCluster final : public ports::Cluster {
     std::vector<ports::CallId> cancelled;
     std::string last_body;  ///< of a POST
 
-    void list_page(ports::CallId, const ports::ListPage&) override {}
+    /// By one label.
+    void list_page(ports::CallId call, const ports::ListPage& request) override {
+        calls.push_back("LIST " + request.label_selector);
+        if (before_list) before_list();
+        if (upset(call, upset_lists)) return;
+        std::string items;
+        for (const auto& [name, pod] : pods) {
+            if (pod.label + '=' + pod.says != request.label_selector) continue;
+            items += (items.empty() ? "" : ",") + json(name, pod);
+        }
+        answer(call, 200,
+               R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[)" + items + "]}");
+    }
     void watch(ports::CallId, const ports::WatchFrom&) override {}
     void get(ports::CallId call, const ports::GetObject& request) override {
         calls.push_back("GET " + request.name);
@@ -87,7 +102,8 @@ class FakeCluster final : public ports::Cluster {
                         " rv=" + request.resource_version + " grace=" +
                         (request.grace_period_seconds
                              ? std::to_string(*request.grace_period_seconds)
-                             : "its own"));
+                             : "its own") +
+                        (request.propagation == "background" ? "" : ' ' + request.propagation));
         if (before_delete) before_delete();
         if (!upset_deletes.empty() && upset_deletes.front().carried_out) carry_out(request);
         if (upset(call, upset_deletes)) return;
@@ -151,9 +167,16 @@ class FakeCluster final : public ports::Cluster {
                std::to_string(pod.version) + '"' +
                (pod.deleting ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "") +
                (pod.finalizer ? R"(,"finalizers":["trueup.io/test"])" : "") + R"(,"labels":)" +
-               flag(pod.label) + R"(,"annotations":)" + flag(pod.annotation) + R"(},"spec":{)" +
+               flag(pod.label) + R"(,"annotations":)" + annotations(pod) + R"(},"spec":{)" +
                members(pod.spec, "") + R"(},"status":{"phase":")" + pod.phase + '"' +
                members(pod.status, ",") + "}}";
+    }
+    static std::string annotations(const FakePod& pod) {
+        std::string all =
+            pod.annotation.empty() ? "" : '"' + pod.annotation + "\":\"" + pod.says + '"';
+        if (pod.made_as.empty()) return '{' + all + '}';
+        if (!all.empty()) all += ',';
+        return '{' + all + R"("trueup.io/created-as":")" + pod.made_as + "\"}";
     }
     static std::string members(const std::map<std::string, std::string>& all,
                                std::string_view before) {

@@ -66,6 +66,15 @@ TEST(Guard, Guard_hold_check_AHoldOnTheObjectIsAVeto) {
     EXPECT_EQ(fixture.database.effects, 0U);
 }
 
+// docs/adr/0058: what is retracted was created by a command, and nobody acts when it goes.
+TEST(Guard, Guard_record_check_WhatNoCommandCreatedIsNotRetracted) {
+    ExecutionFixture fixture;
+    Command command = delete_orphan();
+    command.draft.action.kind = Action::Kind::kRetractRecord;
+    fixture.run(command);
+    EXPECT_EQ(fixture.cluster.effects, 0U);
+}
+
 // Design §4.12 (2): a source's scope is part of what is read again.
 TEST(Guard, Guard_still_selected_APodThatLeftTheSelectorIsNoneOfOurs) {
     ExecutionFixture fixture;

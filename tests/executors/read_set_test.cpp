@@ -104,6 +104,60 @@ TEST(ReadSet, WhatCannotBeEvaluatedDoesNotHold_R1) {
     expect_not_evaluated(world.judge({Kind::kField, "rows", "public.instances/8", "", "x"}));
 }
 
+TEST(ReadSet, WhoHasALabelIsListed) {
+    World world;
+    world.cluster.pods["wrapper-a"] = {.label = "worker", .says = "w-1"};
+    world.cluster.pods["wrapper-b"] = {.uid = "uid-b", .label = "worker", .says = "w-1"};
+    expect_holds(world.judge({Kind::kNone, "pods", "", "label.worker", "w-2"}));
+    expect_refused(world.judge({Kind::kNone, "pods", "", "label.worker", "w-1"}),
+                   "none(pods, label.worker = w-1): uid uid-a has it now");
+    // Whoever is known may have it, and nobody who came since.
+    expect_refused(world.judge({Kind::kOnly, "pods", "uid-a", "label.worker", "w-1"}),
+                   "only(pods, label.worker = w-1, uid-a): uid uid-b has it now");
+    expect_holds(world.judge({Kind::kOnly, "pods", "uid-a", "label.worker", "w-1", {"uid-b"}}));
+    EXPECT_EQ(world.cluster.calls.back(), "LIST worker=w-1");
+    expect_not_evaluated(world.judge({Kind::kNoneBut, "pods", "uid-a", "label.worker", "w-1"}));
+}
+
+TEST(ReadSet, AListThatIsNotWholeOrOfOthersIsNoAbsence_R2) {
+    const auto upset = [](Upset answer) {
+        World world;
+        world.cluster.upset_lists.push_back(std::move(answer));
+        return world.judge({Kind::kNone, "pods", "", "label.worker", "w-1"});
+    };
+    const auto list = [](const std::string& more) {
+        return R"({"kind":"PodList","metadata":{"resourceVersion":"9")" + more;
+    };
+    const Upset fine{.status = 200, .body = list("},\"items\":[]}")};
+    expect_holds(upset(fine));
+    for (const std::string& body : {
+             std::string("{}"),
+             std::string("<html>"),
+             std::string(R"({"kind":"Status","items":[],"metadata":{"resourceVersion":"9"}})"),
+             list("}}"),
+             list(",\"continue\":\"x\"},\"items\":[]}"),
+             // Labels that are not shown say nothing, here or elsewhere (S23).
+             list("},\"items\":[{\"metadata\":{\"uid\":\"u\"}}]}"),
+         }) {
+        const Standing standing = upset({.status = 200, .body = body});
+        EXPECT_EQ(standing.kind, Standing::Kind::kFailed) << body;
+    }
+    for (const int status : {0, 403, 404, 410, 500}) {
+        EXPECT_EQ(upset({.status = status}).kind, Standing::Kind::kFailed) << status;
+    }
+}
+
+TEST(ReadSet, WhatNoLabelCanSayIsNotAskedFor_R1) {
+    World world;
+    for (const std::string value : {"", "a b", "-a", "a,b", "a!=b", "ü"}) {
+        expect_not_evaluated(world.judge({Kind::kNone, "pods", "", "label.worker", value}));
+    }
+    expect_not_evaluated(world.judge({Kind::kNone, "pods", "", "label.worker", std::nullopt}));
+    expect_not_evaluated(
+        world.judge({Kind::kNone, "pods", "", "label.worker", std::string(64, 'a')}));
+    EXPECT_TRUE(world.cluster.calls.empty());
+}
+
 TEST(ReadSet, AnotherRowIsReadByItsKey) {
     World world;
     expect_holds(world.judge({Kind::kExists, "rows", "public.instances/8", "", {}}));

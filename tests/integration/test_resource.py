@@ -2,230 +2,12 @@
 list too, are published, judged, read once more before anything is done, and set.
 """
 
-import contextlib
-import os
-import time
-
+import boxes
 import scenario
-from kube import KubeError
-
-SPACE = "boxes"
-SLOT = "trueup_boxes"
-GROUP = "trueup.example.org"
-CRD = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boxes.{GROUP}"
-BOXES = f"/apis/{GROUP}/v1/namespaces/{SPACE}/boxes"
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-
-POLICY = """\
-policy: boxes
-language: 1
-subject: the name of a box
-roles:
-  boxes:
-    kind: object
-    key: name
-    fields:
-      plan: {words: [free, gold], text: spec.plan, required: true}
-      ready: {words: ["True", "False"], text: "status.conditions[type=Ready].status"}
-      suspended: {boolean: spec.suspended}
-      note: {text: annotation.example.org/note}
-      told: {words: [busy, paused], text: status.told}
-  rows:
-    kind: row
-    key: box
-    live: {state: [active, paused]}
-    fields: {state: [active, paused, lost], plan: [free, gold], box: text}
-rules:
-  unwanted_box:
-    finds: free box that nobody's row claims, and that is not ready
-    when: {boxes: {one: {plan: free, ready: "False"}}, rows: none}
-    grace: 3s
-    create_window: 2s
-    do: {delete: boxes}
-  lost_box:
-    finds: row lives, its box is gone
-    when: {rows: {one: {state: [active, paused]}}, boxes: none}
-    grace: 3s
-    create_window: 2s
-    do: {update: rows, set: {state: lost}}
-  plan_drift:
-    finds: the row says another plan than its box
-    when: {rows: {one: {state: active}}, boxes: {one: {plan: {not: {same_as: rows.plan}}}}}
-    grace: 3s
-    do: {update: rows, set: {plan: "{boxes.plan}"}}
-  running_box:
-    finds: row is paused, its box is not
-    when: {rows: {one: {state: paused}}, boxes: {one: {suspended: {not: true}}}}
-    grace: 3s
-    do: {update: boxes, set: {suspended: true, note: "the row of {rows.box} is paused"}}
-  untold_box:
-    finds: box is suspended, and its status does not say so
-    when: {rows: {one: {state: paused}}, boxes: {one: {suspended: true, told: {not: paused}}}}
-    grace: 3s
-    do: {update: boxes, subresource: status, set: {told: paused}}
-"""
-# Of which a row has its box made, and made again when somebody deletes it.
-CREATING = """
-  missing_box:
-    finds: row lives, there is no box
-    when: {rows: {one: {state: active}}, boxes: none}
-    grace: 3s
-    create_window: 2s
-    do:
-      create: boxes
-      name: "{subject}"
-      object:
-        kind: Box
-        metadata: {labels: {of: tests}, annotations: {example.org/why: 'the row of "{rows.box}"'}}
-        spec: {plan: "{rows.plan}", size: 3, sizes: [1, "2"], conditions: [{type: Ready, id: "{rows.id}"}]}
-"""
-
-CONFIG = """\
-version: 1
-bus: {{embedded: {{}}, max_clock_step: 1s, max_broker_skew: 0s}}
-state_dir: {state_dir}
-sources:
-  boxes:
-    kubernetes:
-      kubeconfig: {kubeconfig}
-      namespace: {space}
-      resource: {group}/v1/boxes
-      selector: of=tests
-    heartbeat: {{idle: 4s, active: 2s}}
-  table:
-    postgres:
-      conninfo: "{conninfo}"
-      table: public.boxes
-      publication: trueup_boxes
-      slot: {slot}
-    heartbeat: {{idle: 4s, active: 2s}}
-policies:
-  - name: boxes
-    file: boxes.yaml
-    roles: {{boxes: boxes, rows: table}}
-    rules:
-      unwanted_box: {{mode: enforce, grace: 3s, create_window: 2s}}
-      lost_box: {{mode: enforce, grace: 3s, create_window: 2s}}
-      plan_drift: {{mode: enforce, grace: 3s}}
-      running_box: {{mode: enforce, grace: 3s}}
-      untold_box: {{mode: enforce, grace: 3s}}
-    stale_after: 8s
-executors:
-  delete_object: {{sources: [boxes]}}
-  update_object: {{sources: [boxes]}}
-  update_row: {{source: table}}
-http: {{listen: "127.0.0.1:0"}}
-"""
+from boxes import BOXES, RBAC
 
 
-class Resource(scenario.Scenario):
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(self.clear)
-        self.clear()
-        self.define()
-        self.pg.sql(
-            """
-            CREATE TABLE public.boxes (id bigserial PRIMARY KEY, box text, plan text NOT NULL,
-              state text NOT NULL DEFAULT 'active');
-            ALTER TABLE public.boxes REPLICA IDENTITY FULL;
-            CREATE PUBLICATION trueup_boxes FOR TABLE public.boxes;
-            GRANT SELECT, UPDATE (state, plan) ON public.boxes TO repl;
-            """
-        )
-        self.kube.make_namespace(SPACE)
-        with open(os.path.join(self.folder, "boxes.yaml"), "w", encoding="utf-8") as file:
-            file.write(POLICY)
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(
-                CONFIG.format(
-                    state_dir=self.state_dir, kubeconfig=self.up.env["KUBE_ENGINE_CONFIG"],
-                    space=SPACE, group=GROUP, conninfo=self.up.env["PG_REPL"], slot=SLOT,
-                )  # fmt: skip
-            )
-
-    def clear(self):
-        self.pg.drop_slot(SLOT)
-        self.pg.sql("DROP PUBLICATION IF EXISTS trueup_boxes; DROP TABLE IF EXISTS public.boxes;")
-        for path in (f"{RBAC}/clusterrolebindings/boxes", f"{RBAC}/clusterroles/boxes", CRD):
-            with contextlib.suppress(KubeError):
-                self.kube.call("DELETE", path)
-        self.wait("the definition goes", lambda: not self.there(CRD))
-
-    def wait(self, what, condition, seconds=30):
-        end = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), end, what)
-            time.sleep(0.1)
-
-    def there(self, path):
-        try:
-            self.kube.call("GET", path)
-        except KubeError as error:
-            if error.code in (404, 429):  # 429: a resource that was just defined
-                return False
-            raise
-        return True
-
-    def define(self):
-        """The resource, whose objects may say anything, and the engine's rights on it."""
-        names = {"plural": "boxes", "singular": "box", "kind": "Box", "listKind": "BoxList"}
-        anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}
-        version["subresources"] = {"status": {}}
-        spec = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]}
-        self.create(CRD, "apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=spec)
-        verbs = ["get", "list", "watch", "delete", "patch", "create"]
-        self.grant(verbs)
-        self.wait("the resource is served", lambda: self.there(f"/apis/{GROUP}/v1/boxes"))
-
-    def grant(self, verbs):
-        rights = {"apiGroups": [GROUP], "resources": ["boxes", "boxes/status"], "verbs": verbs}
-        group = "rbac.authorization.k8s.io"
-        with contextlib.suppress(KubeError):
-            self.kube.call("DELETE", f"{RBAC}/clusterroles/boxes")
-        self.create(f"{RBAC}/clusterroles/boxes", f"{group}/v1", "ClusterRole", rules=[rights])
-        self.create(
-            f"{RBAC}/clusterrolebindings/boxes", f"{group}/v1", "ClusterRoleBinding",
-            roleRef={"apiGroup": group, "kind": "ClusterRole", "name": "boxes"},
-            subjects=[{"apiGroup": group, "kind": "User", "name": "engine"}],
-        )  # fmt: skip
-
-    def create(self, path, version, kind, **more):
-        folder, name = path.rsplit("/", 1)
-        body = {"apiVersion": version, "kind": kind, "metadata": {"name": name}} | more
-        self.kube.call("POST", folder, body)
-
-    # ---------------------------------------------------------------- making and looking
-    def edit_policy(self, before, after):
-        path = os.path.join(self.folder, "boxes.yaml")
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace(before, after))
-
-    def box(self, name, ready="True", **spec):
-        conditions = [{"type": "Seen", "status": "True"}, {"type": "Ready", "status": ready}]
-        body = {"apiVersion": f"{GROUP}/v1", "kind": "Box", "spec": spec}
-        self.kube.call("POST", BOXES, body | {"metadata": {"name": name, "labels": {"of": "tests"}}})
-        self.tell(name, conditions)
-
-    def tell(self, name, conditions):
-        self.kube.call(
-            "PATCH", f"{BOXES}/{name}/status", {"status": {"conditions": conditions}},
-            "application/merge-patch+json",
-        )  # fmt: skip
-
-    def row(self, name, plan, state="active"):
-        self.pg.sql(f"INSERT INTO public.boxes (box, plan, state) VALUES ('{name}', '{plan}', '{state}')")
-
-    def said(self, name):
-        return self.pg.sql(f"SELECT state || ' ' || plan FROM public.boxes WHERE box = '{name}'")
-
-    def has(self, name):
-        return self.there(f"{BOXES}/{name}")
-
-    # ---------------------------------------------------------------- tests
+class Resource(boxes.Boxes):
     def test_what_stands_in_an_object_decides(self):
         for name in ("well", "drifted", "kept"):
             self.box(name, plan="gold")
@@ -353,20 +135,56 @@ class Resource(scenario.Scenario):
         self.assertIn("metadata.finalizers", one["detail"])
         self.assertFalse(self.has("wanted"))
 
-    def create_boxes(self):
-        """The policy and the configuration of a rule that creates, and nothing else."""
-        self.edit_policy(POLICY[POLICY.index("rules:\n") :], "rules:" + CREATING)
-        self.edit_policy("box: text}", "box: text, id: number}")
-        rules = CONFIG[CONFIG.index("      unwanted_box:") : CONFIG.index("    stale_after:")]
-        executors = CONFIG[CONFIG.index("  delete_object:") : CONFIG.index("http:")]
+    def test_what_a_command_made_is_taken_back_and_nothing_else(self):
+        self.create_boxes(boxes.RETRACTING)
         self.edit_config({
-            rules.replace("{{", "{").replace("}}", "}"):
-                "      missing_box: {mode: enforce, grace: 3s, create_window: 2s}\n",
-            executors.replace("{{", "{").replace("}}", "}"): "  create_object: {sources: [boxes]}\n",
+            "{mode: enforce, grace: 3s, create_window: 2s}\n":
+                "{mode: enforce, grace: 3s, create_window: 2s}\n"
+                "      left_box: {mode: enforce, grace: 3s, create_window: 2s}\n",
+            "create_object: {sources: [boxes]}\n":
+                "create_object: {sources: [boxes]}\n  retract_record: {sources: [boxes]}\n",
         })  # fmt: skip
+        self.box("byhand", plan="gold")
+        for name in ("wanted", "finished", "kept"):
+            self.row(name, "gold")
+        self.kube.call("DELETE", f"{RBAC}/clusterrolebindings/boxes")
+        self.grant(["get", "list", "watch", "create"])
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 2, said)
+        self.assertIn("no right to delete boxes, which left_box does; grant the verb delete", said)
+        self.kube.call("DELETE", f"{RBAC}/clusterrolebindings/boxes")
+        self.grant(["get", "list", "watch", "create", "delete"])
+        code, said = self.run_trueup("config", "check", "-c", self.config)
+        self.assertEqual(code, 0, said)
+        engine = self.make_engine()
+        engine.start()
+        for name in ("wanted", "finished", "kept"):
+            engine.until("the boxes are made", lambda name=name: self.has(name), 60)
+        finalized = {"metadata": {"finalizers": ["example.org/of-somebody"]}}
+        self.kube.call("PATCH", f"{BOXES}/finished", finalized, "application/merge-patch+json")
+        self.pg.sql("UPDATE public.boxes SET state = 'lost' WHERE box IN ('wanted', 'finished')")
+        # What it owns would stay: that is for the cluster's collector to see to, which nobody runs here.
+        engine.until("the box that nobody wants is left to the collector",
+                     lambda: self.saw("wanted")["metadata"].get("finalizers") == ["orphan"], 60)  # fmt: skip
+        self.let_go("wanted")
+        ended = {}
 
-    def saw(self, name):
-        return self.kube.call("GET", f"{BOXES}/{name}")
+        def all_told():
+            ended.update({one["subject"]: one for one in engine.logged("command_ended")
+                          if one["action"] == "retract_record"})  # fmt: skip
+            return len(ended) == 3
+
+        engine.until("the others are refused", all_told, 60)
+        self.assertEqual(engine.end()[0], 0)
+        self.assertEqual(ended["boxes/wanted"]["outcome"], "done")
+        for name, why in (("byhand", "it was not created by a command"), ("finished", "it has finalizers")):
+            self.assertEqual(ended["boxes/" + name]["outcome"], "refused")
+            self.assertIn(why, ended["boxes/" + name]["detail"])
+        for name in ("byhand", "finished", "kept"):
+            self.assertTrue(self.has(name), name)
+        self.assertFalse(self.has("wanted"))
+        self.let_go("finished")
+
 
 
 if __name__ == "__main__":

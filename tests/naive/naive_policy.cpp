@@ -883,13 +883,14 @@ class Judgement {
         return rank(b) < rank(a) ? b : a;
     }
 
+    static bool removes(Verb verb) { return verb == Verb::kDelete || verb == Verb::kRetract; }
+
     /// What the last step writes, unless one before takes it away; else what `when` names first.
     const Facet* object_of(const policy::Case& found, const Bound& bound) const {
         const auto taken = [&](const std::string& name) {
-            return std::any_of(found.steps.begin(), found.steps.end() - 1,
-                               [&](const policy::Step& step) {
-                                   return step.role == name && step.verb == Verb::kDelete;
-                               });
+            return std::any_of(
+                found.steps.begin(), found.steps.end() - 1,
+                [&](const policy::Step& step) { return step.role == name && removes(step.verb); });
         };
         const policy::Step& last = found.steps.back();
         const auto target = bound.find(last.role);
@@ -975,11 +976,11 @@ class Judgement {
                                   const Facet& about) const {
         std::uint32_t behind = moment_.steps(about.object_id);
         for (const policy::Step& step : found.steps) {
-            if (step.verb != Verb::kDelete && &step != &found.steps.back() && behind > 0) {
+            if (!removes(step.verb) && &step != &found.steps.back() && behind > 0) {
                 --behind;
                 continue;
             }
-            if (step.verb != Verb::kDelete) return &step;
+            if (!removes(step.verb)) return &step;
             const auto at = bound.find(step.role);
             const std::vector<const Facet*> rest = left(step, bound);
             const bool its_own = at == bound.end() || found.steps.size() > 1 ||
@@ -1098,7 +1099,7 @@ class Judgement {
                                [&](const policy::Pattern& each) { return each.role == name; });
         };
         for (const policy::Step& each : found.steps) {
-            if (each.verb == Verb::kDelete && !named(each.role)) {
+            if (removes(each.verb) && !named(each.role)) {
                 for (const Source& source : sources(each.role)) {
                     lean(source, BrokerTime{}, Millis{0}, leaned);
                 }
@@ -1107,15 +1108,23 @@ class Judgement {
         }
     }
 
-    /// Is a row that may be live beside one for which something is taken away?
+    /// May another object of one source have the key of one of these? By a name it is alone there.
+    static bool may_be_many(const policy::Role& of) {
+        return of.kind == policy::Kind::kRow ||
+               (in_kubernetes(of) && of.key.op == policy::Key::Op::kField &&
+                of.key.text.starts_with("label."));
+    }
+
+    /// Is another one that may be live beside one for which something is taken away?
     bool crowded(const policy::Case& found, const Bound& bound, const policy::Step& step) const {
         const bool patches = step.verb == Verb::kUpdate && in_kubernetes(role(step.role));
-        const bool takes = step.verb == Verb::kDelete || step.verb == Verb::kStop;
+        const bool takes = removes(step.verb) || step.verb == Verb::kStop;
         if (!takes && !policy::makes(step) && !patches) return false;
         for (const auto& [name, object] : bound) {
             const policy::Role& of = role(name);
-            if (object == nullptr || of.kind != policy::Kind::kRow) continue;
+            if (object == nullptr || !may_be_many(of)) continue;
             if (of.reference) continue;
+            if (of.kind != policy::Kind::kRow && name == step.role) continue;
             if (object->object_id == target_of(found, step, bound)) continue;
             for (const Facet* other : facets(name)) {
                 if (other != object && !holds(of.live, of, *other, {}).no()) return true;
@@ -1219,7 +1228,7 @@ class Judgement {
         if (step.verb == Verb::kCreate || step.verb == Verb::kInsert) return {};  // it is new
         const auto at = bound.find(step.role);
         const bool its_own = found.steps.size() == 1 && at != bound.end() && at->second != nullptr;
-        if (step.verb == Verb::kDelete && !its_own) {
+        if (removes(step.verb) && !its_own) {
             const std::vector<const Facet*> rest = left(step, bound);
             return rest.empty() ? std::string() : rest.front()->object_id;
         }

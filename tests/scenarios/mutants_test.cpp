@@ -42,7 +42,9 @@ const std::vector<Known>& known() {
           // Of two objects the line above these is unknown already.
           "conditions.orphan.first[3].if.objects: `one` becomes `some`",
           "conditions.orphan.first[4].if.objects: `one` becomes `some`",
-          "conditions.orphan.first[5].if.objects: `one` becomes `some`"}},
+          "conditions.orphan.first[5].if.objects: `one` becomes `some`",
+          // What is being deleted is not retracted either.
+          "rules.stale_record.when.orphans.some.deleting: is left out"}},
         {"processors",
          196,
          {// Nothing is taken away for a row beside which another one may be live (ADR 41).

@@ -149,13 +149,14 @@ TEST(ConfigPolicyFlaws, NothingActsOnPodsThatALabelNames) {
     const std::string named = with(sound(), "selector: app=wrapper\n",
                                    "selector: app=wrapper\n      key_label: instance-id\n");
     EXPECT_EQ(flaws(named), "(sound)");
-    EXPECT_EQ(flaws(with(named, "executors:",
-                         "    rules: {orphaned_pod: {mode: approve}, missing_pod: {mode: "
-                         "enforce}, status_drift: {}}\nexecutors:")),
-              "trueup.yaml:19: policies[0].rules lets orphaned_pod and missing_pod act, but "
-              "pods are known by the label instance-id: this release cannot look objects up by a "
-              "label before a write; write mode: observe, or leave out "
-              "sources.pods.kubernetes.key_label");
+    EXPECT_EQ(
+        flaws(with(named, "executors:",
+                   "    rules: {orphaned_pod: {mode: approve}, missing_pod: {mode: "
+                   "enforce}, status_drift: {}}\nexecutors:")),
+        "trueup.yaml:19: policies[0].rules lets orphaned_pod and missing_pod act, but "
+        "pods are known by the label instance-id in the configuration and by their name in the "
+        "policy, which is what is looked up before a write; write mode: observe, or key: "
+        "label.instance-id in the policy instead of sources.pods.kubernetes.key_label");
 }
 
 std::string over_kafka(int partitions, const std::string& policy) {

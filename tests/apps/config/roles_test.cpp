@@ -294,14 +294,21 @@ TEST_F(PolicyFiles, LabelsThatItReadsArePublished) {
               "needs its text; write map");
 }
 
-// An executor would look for a pod whose name is the label's value, find none, and call it gone.
-TEST_F(PolicyFiles, NothingActsOnObjectsThatALabelNames) {
+// By a list of who has the label (executors/read_set.h).
+TEST_F(PolicyFiles, RulesActOnObjectsThatALabelNames) {
     write("mine.yaml", with(small("", "do: {delete: pods}"), "{kind: pod, key: name}",
                             "{kind: pod, key: label.worker}"));
-    EXPECT_EQ(flaws_of(of(kMine + std::string("    rules: {stray: {mode: approve}}\n"), kBoth)),
-              "trueup.yaml:16: policies[0].rules lets stray act, but pods are known by the label "
-              "worker: this release cannot look objects up by a label before a write; write mode: "
-              "observe, or a policy in which their name is the key");
+    const std::string acts = "    rules: {stray: {mode: approve}}\n";
+    EXPECT_EQ(flaws_of(of(kMine + acts, kBoth)), "(sound)");
+    const std::string list =
+        with(small("", "do: [{delete: pods}, {update: rows, set: {state: down}}]"), "rows: none",
+             "rows: {one: {state: up}}");
+    write("mine.yaml", with(list, "{kind: pod, key: name}", "{kind: pod, key: label.worker}"));
+    EXPECT_NE(flaws_of(of(kMine + acts, kBoth))
+                  .find("lets stray act, with a list of steps of which one is for pods, which are "
+                        "known by a label"),
+              std::string::npos)
+        << flaws_of(of(kMine + acts, kBoth));
 }
 
 TEST_F(PolicyFiles, KeysAreWhatSourcesCanTell) {
@@ -488,7 +495,7 @@ TEST_F(PolicyFiles, RowsAreInsertedByTheAccountThatUpdatesThem) {
     EXPECT_EQ(by("{insert_row: {source: table}}"), "(sound)");
     EXPECT_EQ(by("{insert_row: {source: table}, update_row: {source: table}}"), "(sound)");
     EXPECT_EQ(by("{insert_row: {source: table, conninfo_env: W}, update_row: {source: table}}"),
-              "trueup.yaml:17: executors.insert_row.source names 'table', which line 17 acts on as "
+              "trueup.yaml:17: executors.update_row.source names 'table', which line 17 acts on as "
               "another account; write the same conninfo in both");
 }
 

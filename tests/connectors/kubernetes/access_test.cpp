@@ -259,6 +259,9 @@ TEST(KubernetesPaths, ADeleteAlwaysCarriesBothPreconditions) {
     EXPECT_EQ(connectors::delete_body(request),
               R"({"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background",)"
               R"("preconditions":{"uid":"u\"1","resourceVersion":"7"}})");
+    request.propagation = "orphan";
+    EXPECT_NE(connectors::delete_body(request).find(R"("propagationPolicy":"Orphan",)"),
+              std::string::npos);
 }
 
 // A pod that says 300 s was deleted with 30.

@@ -157,6 +157,29 @@ TEST(CommandCodec, ADeletionInThePodsOwnTimeIsAKindThatOlderExecutorsRefuse) {
     })) << "which of the two?";
 }
 
+// An executor of the build before would have deleted what an object owns, whatever was said.
+TEST(CommandCodec, ADeletionThatLeavesWhatAnObjectOwnsIsAKindThatOlderExecutorsRefuse) {
+    Command command = samples::command();
+    command.draft.action = {};
+    command.draft.action.kind = Action::Kind::kDeleteObject;
+    for (const std::string said : {"", "orphan", "foreground"}) {
+        command.draft.action.propagation = said;
+        v1::Command m;
+        ASSERT_TRUE(m.ParseFromString(encode_command(command)));
+        EXPECT_EQ(m.action().kind(), said.empty() ? v1::Action::KIND_DELETE_OBJECT
+                                                  : v1::Action::KIND_DELETE_OBJECT_AS_SAID);
+        EXPECT_EQ(decode_command(encode_command(command)).value(), command);
+    }
+    const auto no = [&](const std::function<void(v1::Action&)>& spoil) {
+        return refused<v1::Command>(encode_command(command), decode_command,
+                                    [&](v1::Command& m) { spoil(*m.mutable_action()); });
+    };
+    EXPECT_FALSE(no([](v1::Action&) {}));
+    EXPECT_TRUE(no([](v1::Action& m) { m.clear_propagation(); })) << "which of them?";
+    EXPECT_TRUE(no([](v1::Action& m) { m.set_propagation("sideways"); }));
+    EXPECT_TRUE(no([](v1::Action& m) { m.set_kind(v1::Action::KIND_DELETE_OBJECT); }));
+}
+
 TEST(OutcomeCodec, RefusesWhatItDoesNotKnow) {
     using O = v1::Outcome;
     const auto no = [](const std::function<void(O&)>& spoil) {

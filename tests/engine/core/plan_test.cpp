@@ -220,6 +220,20 @@ TEST(Plan, ADeletionThatCannotBeSentAsItIsMeantIsOff) {
     EXPECT_EQ(sent_as("orphan"), "nothing in this build can delete pods with propagation orphan");
 }
 
+// Each verb on each kind of object by what the table says, and by nothing else.
+TEST(Plan, WhatNoActionSaysIsOff) {
+    using policy::Verb;
+    const auto able = [](Verb verb) {
+        return unable("orphaned_pod",
+                      [&](policy::Rule& rule) { rule.cases[0].steps[0].verb = verb; });
+    };
+    EXPECT_EQ(able(Verb::kDelete), "");
+    EXPECT_EQ(able(Verb::kRetract), "nothing in this build can retract pods");
+    EXPECT_EQ(able(Verb::kStop), "nothing in this build can stop pods");
+    EXPECT_EQ(able(Verb::kFollow), "nothing in this build can follow pods");
+    EXPECT_EQ(able(Verb::kVerify), "nothing in this build can verify pods");
+}
+
 // Symptom: what a row was to be told of its pod was null by the time when the pod was gone.
 TEST(Plan, WhatAnEndingWritesIsKnownWhenItIsWritten) {
     const auto writes = [](const policy::FieldRef& field) {

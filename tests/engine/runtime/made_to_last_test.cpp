@@ -225,7 +225,9 @@ TEST_F(MadeToLast, AnActionMoreOrLess_C10) {
         rule.name = "more";
         rule.cases.front().ask_while.clear();
         rule.cases.front().steps.assign(1, policy::Step{});
-        rule.cases.front().steps.front().verb = policy::Verb::kVerify;
+        rule.cases.front().steps.front().verb = policy::Verb::kUpdate;
+        rule.cases.front().steps.front().sets = {
+            {"label.seen", policy::Text{{policy::Piece::Kind::kLiteral, "yes", {}}}}};
         rule.cases.front().steps.front().role = rule.cases.front().when.front().role;
         text.rules.push_back(rule);
         settings.rules.push_back({"more", Mode::kObserve});
