@@ -358,8 +358,8 @@ void Comparison::say(const std::string& note) {
 void Comparison::note_idle_rules() {
     std::vector<std::string> idle;
     for (const auto& [name, acted] : acted_) {
-        const auto orders = [&](const policy::Rule& rule) {
-            return rule.name == name &&
+        const auto orders = [&, called = std::string_view(name)](const policy::Rule& rule) {
+            return rule.name == called &&
                    std::any_of(rule.cases.begin(), rule.cases.end(),
                                [](const policy::Case& one) { return one.acts(); });
         };

@@ -52,7 +52,7 @@ std::string_view read_right(Kind kind) {
 std::string write_right(Kind kind, Verb verb, const Steps& steps) {
     const policy::Use* use = policy::use_of(verb, kind);
     if (use == nullptr || use->right.empty()) return {};
-    const std::string right(use->right);
+    std::string right(use->right);
     if (kind == Kind::kRow && !policy::removes(verb)) {
         const auto& columns = policy::makes(verb) ? steps.inserts : steps.sets;
         return fmt::format("{} ({})", right, fmt::join(columns, ", "));

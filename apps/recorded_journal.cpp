@@ -58,6 +58,7 @@ Result<std::unique_ptr<ports::Log>> of_folder(const fs::path& folder, const std:
                        ": name the state_dir of an engine, or its configuration");
     }
     std::vector<std::string> names;
+    names.reserve(several.size());
     for (const fs::path& each : several) names.push_back(each.string());
     return refusal(
         fmt::format("there are several journals in {}, and none is named after {}: "
@@ -70,6 +71,7 @@ Result<std::unique_ptr<ports::Log>> of_config(const std::string& file, const std
     if (!config) return config.error();
     std::vector<config::Config> policies = config::of_each_policy(*config);
     std::vector<std::string> names;
+    names.reserve(policies.size());
     for (const config::Config& one : policies) names.push_back(one.policies.front().text->name);
     std::erase_if(policies, [&](const config::Config& one) {
         return one.policies.front().text->name != policy;

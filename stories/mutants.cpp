@@ -218,8 +218,8 @@ class Mutator {
     void mutate(policy::Template& object, const std::string& place) {
         for (std::size_t i = 0; i < object.parts.size(); ++i) {
             const std::string& key = object.parts[i].key;
-            const std::string at =
-                place + (key.empty() ? "[" + std::to_string(i) + "]" : "." + key);
+            std::string at = place;
+            at += key.empty() ? '[' + std::to_string(i) + ']' : '.' + key;
             change(object.parts, at, "is left out",
                    [i](std::vector<policy::Template>& all) { erase(all, i); });
             mutate(object.parts[i], at);

@@ -93,6 +93,7 @@ const policy::VerbLine* StepReader::verb_of(const Tree& tree, const std::string&
     }
     if (used == nullptr) {
         std::vector<std::string> known;
+        known.reserve(policy::kVerbs.size());
         for (const policy::VerbLine& verb : policy::kVerbs) known.emplace_back(verb.name);
         const std::string first = tree.children.empty() ? "" : tree.children.front().key;
         terms_.flaw(tree.line, fmt::format("{}: '{}' is not a verb; {}", path, first,

@@ -362,8 +362,8 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
         return seen(looked) != 0 ? std::vector<Moment>{looked} : window;
     };
     if (looks != nullptr) {
-        const std::string unseen = not_looked_at(command, seen(looks->pod) != 0,
-                                                 seen(looks->key) != 0, seen(looks->row) != 0);
+        std::string unseen = not_looked_at(command, seen(looks->pod) != 0, seen(looks->key) != 0,
+                                           seen(looks->row) != 0);
         if (!unseen.empty()) return unseen;
     }
     const std::vector<Moment> of_pods = moments(looks == nullptr ? 0 : looks->pod);

@@ -19,8 +19,9 @@ TEST(ConfigPolicyFlaws, NamesFitIntoSubjectKeys) {
         "', which cannot be the first part of a key; write 1 to 63 letters, digits, '-', '_' or "
         "'.', a letter or digit first";
     for (const std::string& wrong : {std::string("a/b"), std::string(64, 'a'), std::string("!a")}) {
-        EXPECT_EQ(flaws_with("name: graph-instances", "name: \"" + wrong + "\""),
-                  "trueup.yaml:13: policies[0].name is '" + wrong + rest);
+        std::string said = "trueup.yaml:13: policies[0].name is '";
+        said.append(wrong).append(rest);
+        EXPECT_EQ(flaws_with("name: graph-instances", "name: \"" + wrong + "\""), said);
     }
 }
 
