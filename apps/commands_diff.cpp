@@ -70,6 +70,7 @@ Hash128 identity_of(const Command& command) {
     }
     add(name_of(action.kind));
     add(action.grace_seconds ? std::to_string(*action.grace_seconds) : "its own");
+    add(action.propagation);
     for (const Assignment& set : action.sets) {
         add(set.column);
         add(set.now ? "now" : set.value ? "is" : "null");

@@ -202,6 +202,20 @@ TEST(CommandsDiff, AnotherActionIsAnotherCommand) {
 }
 
 // Nothing else would ever differ: a changed rule is enabled by nobody.
+// Two texts of which one takes away what an object owns, and the other leaves it, gave the same
+// commands.
+TEST(CommandsDiff, WhatBecomesOfWhatAnObjectOwnsIsPartOfTheCommand) {
+    const Edits object{{"kind: pod", "kind: object"}, {", grace_period: 30s", ""}};
+    Edits orphaning = object;
+    orphaning.back().second = ", propagation: orphan";
+    const Settings settings = begun_empty(policies::usual_settings(parsed(object), Mode::kEnforce));
+    const CommandsDiff all = diff(orphan_until(300s, settings), object, orphaning);
+    EXPECT_EQ(all.both, 0U);
+    ASSERT_EQ(all.only_before.size(), 1U);
+    ASSERT_EQ(all.only_now.size(), 1U);
+    EXPECT_EQ(all.only_now.front().text, all.only_before.front().text + ", propagation orphan");
+}
+
 TEST(CommandsDiff, ARuleThatChangedCountsAsEnabledUnderBoth) {
     Settings settings = settings_of();
     settings.enabled_by.clear();
