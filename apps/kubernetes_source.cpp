@@ -92,8 +92,7 @@ std::optional<std::vector<std::string>> verbs_missing(connectors::HttpCluster& w
     std::set<std::string> rights;
     for (const policy::Use& use : policy::kUses) {
         if (use.executors.empty() || !policy::in_kubernetes(use.of)) continue;
-        const bool status = use.way == policy::Way::kStatus;
-        rights.insert(std::string(use.right) + (status ? "/status" : ""));
+        rights.insert(right_of(use));
     }
     return connectors::missing_verbs(writer, post, resource, {rights.begin(), rights.end()});
 }

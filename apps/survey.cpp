@@ -1,5 +1,6 @@
 #include "apps/survey.h"
 
+#include "apps/config/words.h"
 #include "apps/noun.h"
 #include "connectors/postgres/settings.h"
 #include "engine/base/check.h"
@@ -17,13 +18,10 @@ namespace trueup::apps {
 namespace {
 
 using config::Config;
+using config::contains;
 using config::KubernetesSource;
 using config::PolicyConfig;
 using config::SourceConfig;
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 std::string counted(std::uint64_t count, const std::string& what) {
     if (count == 0) return "no " + what;
@@ -320,9 +318,7 @@ class Judge {
         }
         for (const std::string& rule : rules(acting)) {
             for (const policy::Use* use : writes_to(source, rule).uses) {
-                const std::string right(use->right);
-                const bool status = use->way == policy::Way::kStatus;
-                judge_verb(source, asked, acting, rule, status ? right + "/status" : right);
+                judge_verb(source, asked, acting, rule, right_of(*use));
             }
         }
     }
@@ -361,6 +357,10 @@ class Judge {
 };
 
 }  // namespace
+
+std::string right_of(const policy::Use& use) {
+    return std::string(use.right) + (use.way == policy::Way::kStatus ? "/status" : "");
+}
 
 Judged judge(const Config& config, const std::string& file, const std::vector<Surveyed>& all,
              const Rehearsed& rehearsed) {

@@ -23,6 +23,9 @@ struct Surveyed {
     std::vector<std::string> remarks;  ///< what is well, and may end badly
 };
 
+/// What `missing_verbs` calls the right that a use takes: `delete`, `patch/status`.
+std::string right_of(const policy::Use& use);
+
 struct Judged {
     std::vector<std::string> asked;     ///< what there is, by source
     std::string finds;                  ///< what the rules would find

@@ -2,6 +2,7 @@
 // would find again, several partitions, and limits beyond what is safe.
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
+#include "apps/config/words.h"
 #include "engine/base/suggest.h"
 #include "policies/shipped.h"
 

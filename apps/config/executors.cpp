@@ -13,10 +13,6 @@ namespace trueup::config {
 
 namespace {
 
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 std::vector<std::string> source_names(const Config& config) {
     std::vector<std::string> names;
     for (const SourceConfig& source : config.sources) names.push_back(source.name);

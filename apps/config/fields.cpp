@@ -1,6 +1,7 @@
 // How fields are published (engine/ports/fields.h; design §4.15), as the configuration says it.
 #include "apps/config/reading.h"
 #include "apps/config/source_types.h"
+#include "apps/config/words.h"
 
 #include <fmt/format.h>
 
@@ -8,15 +9,7 @@
 
 namespace trueup::config {
 
-namespace {
-
 using ports::Treatment;
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-}  // namespace
 
 Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw,
                    const std::vector<std::string>& others) {
@@ -87,7 +80,6 @@ void settle_columns(const SourceConfig& source, PostgresSource& rows,
     }
 }
 
-/// `one, two (hash)`: the names that are published, and how.
 std::string names_text(const std::vector<std::string>& names, const Fields& fields) {
     std::vector<std::string> texts;
     for (const std::string& name : names) {

@@ -2,6 +2,7 @@
 
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
+#include "apps/config/words.h"
 
 namespace trueup::config {
 

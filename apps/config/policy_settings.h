@@ -14,7 +14,6 @@
 
 namespace trueup::config {
 
-bool contains(const std::vector<std::string>& words, std::string_view word);
 void add_once(std::vector<std::string>& words, const std::string& word);
 
 // roles.cpp

@@ -3,6 +3,7 @@
 #include "apps/config/source_types.h"
 #include "apps/config/words.h"
 #include "connectors/postgres/redaction.h"
+#include "connectors/postgres/settings.h"
 
 #include <fmt/format.h>
 
@@ -14,11 +15,8 @@ namespace trueup::config {
 
 namespace {
 
+using connectors::postgres::table_text;
 using Json = nlohmann::ordered_json;
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 }  // namespace
 
@@ -31,7 +29,6 @@ std::optional<ports::Table> parse_table(std::string_view text) {
     return table;
 }
 
-/// The key of the file, and what may be shown of its value.
 std::pair<std::string, std::string> conninfo_entry(const DatabaseLogin& source) {
     if (source.from == Conninfo::kFile) return {"conninfo_file", source.conninfo};
     if (source.from == Conninfo::kEnvironment) return {"conninfo_env", source.conninfo};
@@ -166,10 +163,6 @@ PostgresSource read_postgres(Section section, const std::string& name, const std
     check_slot_is_ours(section, source);
     section.finish();
     return source;
-}
-
-std::string table_text(const ports::Table& table) {
-    return fmt::format("{}.{}", table.schema, table.name);
 }
 
 Json json_of(const PostgresSource& source) {

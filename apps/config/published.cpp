@@ -3,6 +3,7 @@
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
 #include "apps/config/release_limits.h"
+#include "apps/config/words.h"
 #include "engine/ports/selector.h"
 #include "policies/shipped.h"
 

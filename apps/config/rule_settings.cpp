@@ -13,9 +13,6 @@
 
 namespace trueup::config {
 
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
 void add_once(std::vector<std::string>& words, const std::string& word) {
     if (!contains(words, word)) words.push_back(word);
 }

@@ -1,5 +1,6 @@
 #include "apps/config/section.h"
 
+#include "apps/config/words.h"
 #include "engine/base/suggest.h"
 
 #include <fmt/format.h>
@@ -23,10 +24,6 @@ std::string_view name_of(Tree::Kind kind) {
             break;
     }
     return "empty";
-}
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 }  // namespace

@@ -181,6 +181,10 @@ std::string window_text(const Window& window) {
                        window.to / 60, window.to % 60);
 }
 
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 bool only_of(std::string_view text, std::string_view more) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [more](char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||

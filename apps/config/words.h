@@ -36,6 +36,7 @@ bool is_name(std::string_view text);
 /// Of what a policy names: lower-case letters, digits and _, a letter first, at most 63.
 bool is_word(std::string_view text);
 
+bool contains(const std::vector<std::string>& words, std::string_view word);
 /// Nothing but lower-case letters, digits and what is in `more`; at least one of them.
 bool only_of(std::string_view text, std::string_view more);
 /// At each of these; n of them make n + 1 parts.

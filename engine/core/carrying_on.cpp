@@ -297,9 +297,9 @@ CommandDraft CarryingOn::draft_of(const Subject& subject, const PlanStep& step,
         draft.read_set = still_says(source, object, role.claim);
     } else {
         draft = removal(role, step, source, object);
-    }
-    if (auto said = still_labelled(role, source, object, std::string(subject.name()))) {
-        draft.read_set.push_back(*std::move(said));
+        if (auto said = still_labelled(role, source, object, std::string(subject.name()))) {
+            draft.read_set.push_back(*std::move(said));
+        }
     }
     if (const Ending& ending = *subject.ending; ending.taken.size() == 1) {
         const Predicate nobody_else{Predicate::Kind::kNoneBut,

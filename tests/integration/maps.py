@@ -62,3 +62,36 @@ class Maps(scenario.Scenario):
         for path, content in ((f"{self.folder}/{policy[0]}", policy[1]), (self.config, text)):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
+
+
+class MapsAndRows(Maps):
+    """Beside the maps a table with their names and what is said of them; its publication, its slot and the
+    rights of who reads it are called after it."""
+
+    def setUp(self):
+        super().setUp()
+        self.pg.sql(
+            f"""
+            CREATE TABLE {self.rows_table()} (id bigserial PRIMARY KEY, name text, state text NOT NULL);
+            ALTER TABLE {self.rows_table()} REPLICA IDENTITY FULL;
+            CREATE PUBLICATION {self.rows_slot()} FOR TABLE {self.rows_table()};
+            GRANT SELECT, UPDATE (state) ON {self.rows_table()} TO repl;
+            """
+        )
+
+    def clear(self):
+        super().clear()
+        self.pg.drop_slot(self.rows_slot())
+        self.pg.sql(f"DROP PUBLICATION IF EXISTS {self.rows_slot()}; DROP TABLE IF EXISTS {self.rows_table()};")
+
+    def rows_table(self):
+        return f"public.{self.NAME}"
+
+    def rows_slot(self):
+        return f"trueup_{self.NAME}"
+
+    def row(self, name, state="active"):
+        self.pg.sql(f"INSERT INTO {self.rows_table()} (name, state) VALUES ('{name}', '{state}')")
+
+    def state_of(self, name):
+        return self.pg.sql(f"SELECT state FROM {self.rows_table()} WHERE name = '{name}'")

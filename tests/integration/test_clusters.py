@@ -10,7 +10,6 @@ import scenario
 from kube import KubeError
 
 SPACES = ("clusters-east", "clusters-west")
-SLOT = "trueup_clusters"
 PREVIEWS = ("preview-closed", "preview-open")
 
 POLICY = """\
@@ -91,7 +90,7 @@ http: {{listen: "127.0.0.1:0"}}
 VERBS = ["get", "list", "watch", "delete"]
 
 
-class Clusters(maps.Maps):
+class Clusters(maps.MapsAndRows):
     NAME = "clusters"
     SPACES = SPACES
     RULES = (
@@ -101,24 +100,14 @@ class Clusters(maps.Maps):
 
     def setUp(self):
         super().setUp()
-        self.pg.sql(
-            """
-            CREATE TABLE public.clusters (id bigserial PRIMARY KEY, name text, state text NOT NULL);
-            ALTER TABLE public.clusters REPLICA IDENTITY FULL;
-            CREATE PUBLICATION trueup_clusters FOR TABLE public.clusters;
-            GRANT SELECT, UPDATE (state) ON public.clusters TO repl;
-            """
-        )
         text = CONFIG.format(
             state_dir=self.state_dir, kubeconfig=self.up.env["KUBE_ENGINE_CONFIG"],
-            east=SPACES[0], west=SPACES[1], conninfo=self.up.env["PG_REPL"], slot=SLOT,
+            east=SPACES[0], west=SPACES[1], conninfo=self.up.env["PG_REPL"], slot=self.rows_slot(),
         )  # fmt: skip
         self.write_files(("clusters.yaml", POLICY), text)
 
     def clear(self):
         super().clear()
-        self.pg.drop_slot(SLOT)
-        self.pg.sql("DROP PUBLICATION IF EXISTS trueup_clusters; DROP TABLE IF EXISTS public.clusters;")
         for name in PREVIEWS:  # nobody here finishes the deletion of a namespace
             path = f"/api/v1/namespaces/{name}"
             with contextlib.suppress(KubeError):
@@ -128,12 +117,6 @@ class Clusters(maps.Maps):
                 self.kube.call("PUT", f"{path}/finalize", space | {"spec": {"finalizers": []}})
 
     # ---------------------------------------------------------------- making and looking
-    def row(self, name, state="active"):
-        self.pg.sql(f"INSERT INTO public.clusters (name, state) VALUES ('{name}', '{state}')")
-
-    def state_of(self, name):
-        return self.pg.sql(f"SELECT state FROM public.clusters WHERE name = '{name}'")
-
     def is_going(self, name):
         space = self.kube.call("GET", f"/api/v1/namespaces/{name}")
         return "deletionTimestamp" in space["metadata"]

@@ -9,7 +9,6 @@ import scenario
 from kube import KubeError
 
 SPACE = "labels"
-SLOT = "trueup_labels"
 
 POLICY = """\
 policy: labels
@@ -65,23 +64,15 @@ http: {{listen: "127.0.0.1:0"}}
 """
 
 
-class Labels(maps.Maps):
+class Labels(maps.MapsAndRows):
     NAME = "labels"
     SPACES = (SPACE,)
 
     def setUp(self):
         super().setUp()
-        self.pg.sql(
-            """
-            CREATE TABLE public.labels (id bigserial PRIMARY KEY, name text, state text NOT NULL);
-            ALTER TABLE public.labels REPLICA IDENTITY FULL;
-            CREATE PUBLICATION trueup_labels FOR TABLE public.labels;
-            GRANT SELECT, UPDATE (state) ON public.labels TO repl;
-            """
-        )
         text = CONFIG.format(
             state_dir=self.state_dir, kubeconfig=self.up.env["KUBE_ENGINE_CONFIG"], space=SPACE,
-            conninfo=self.up.env["PG_REPL"], slot=SLOT,
+            conninfo=self.up.env["PG_REPL"], slot=self.rows_slot(),
         )  # fmt: skip
         self.write_files(("labels.yaml", POLICY), text)
 
@@ -89,14 +80,6 @@ class Labels(maps.Maps):
         super().clear()
         with contextlib.suppress(KubeError):
             self.kube.call("DELETE", f"{self.folder_of(SPACE)}?labelSelector=claim")
-        self.pg.drop_slot(SLOT)
-        self.pg.sql("DROP PUBLICATION IF EXISTS trueup_labels; DROP TABLE IF EXISTS public.labels;")
-
-    def row(self, name):
-        self.pg.sql(f"INSERT INTO public.labels (name, state) VALUES ('{name}', 'active')")
-
-    def state_of(self, name):
-        return self.pg.sql(f"SELECT state FROM public.labels WHERE name = '{name}'")
 
     def test_who_has_the_label_is_listed_before_a_write(self):
         self.map(SPACE, "cfg-1", claim="wanted")
