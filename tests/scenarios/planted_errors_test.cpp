@@ -2,6 +2,7 @@
 // plan, is noticed by it over random policies and worlds. An error of a kind that is not here may
 // still pass unseen; a new part of a plan wants a line here.
 #include "engine/core/told.h"
+#include "engine/model/verb.h"
 #include "tests/scenarios/both_readers.h"
 
 #include <gtest/gtest.h>
@@ -453,6 +454,12 @@ std::vector<Error> of_bits() {
     };
 }
 
+/// What nothing deletes no compiled plan deletes, however wrong it is.
+bool can_delete(const core::PlanRole& role) {
+    const policy::Use* use = policy::use_of(policy::Verb::kDelete, role.kind);
+    return use != nullptr && use->action != Action::Kind::kUnspecified;
+}
+
 std::vector<Error> of_cases() {
     const auto has_past = [](const PlanCase& each) { return each.past.has_value(); };
     const auto steps = [](const PlanCase& each) { return each.steps.size() > 1; };
@@ -492,16 +499,17 @@ std::vector<Error> of_cases() {
                       [](PlanCase& each) { std::reverse(each.steps.begin(), each.steps.end()); })},
         {"the_last_step_is_lost",
          in<PlanCase>(&Site::cases, steps, [](PlanCase& each) { each.steps.pop_back(); })},
-        {"a_report_deletes", in<PlanCase>(
-                                 &Site::cases,
-                                 [](const PlanCase& each) {
-                                     return each.steps.front().verb == policy::Verb::kReport &&
-                                            !each.duplicates;
-                                 },
-                                 [](PlanCase& each) {
-                                     each.steps.front().verb = policy::Verb::kDelete;
-                                     each.steps.front().role = each.roles.front();
-                                 })},
+        {"a_report_deletes",
+         [](Site& site) {
+             PlanCase* found = site.one<PlanCase>(site.cases(), [&](const PlanCase& each) {
+                 return each.steps.front().verb == policy::Verb::kReport && !each.duplicates &&
+                        can_delete(site.plan().roles[each.roles.front()]);
+             });
+             if (found == nullptr) return false;
+             found->steps.front().verb = policy::Verb::kDelete;
+             found->steps.front().role = found->roles.front();
+             return true;
+         }},
     };
 }
 
