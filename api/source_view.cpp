@@ -23,6 +23,7 @@ std::pair<std::string, std::string> story_of(const QuarantineView& quarantine) {
                     ""};
         case Quarantine::kRewound:
             return {"went back in time, from " + figure + " objects", ""};
+        case Quarantine::kMisread:
         case Quarantine::kNone:
             break;
     }
@@ -32,6 +33,13 @@ std::pair<std::string, std::string> story_of(const QuarantineView& quarantine) {
 }  // namespace
 
 std::string sentence_of(const std::string& source, const QuarantineView& quarantine) {
+    if (quarantine.kind == Quarantine::kMisread) {
+        return "source " + source + " is read by another configuration (" + quarantine.read_by +
+               ") than this engine has (" + quarantine.wanted +
+               "): selection, key or fields differ; nothing of it is taken, and nothing is done "
+               "because of it; start anew whichever of `trueup connect` and `trueup engine` has "
+               "the older file, or is the older build";
+    }
     const auto [what, until] = story_of(quarantine);
     if (what.empty()) return {};
     return "source " + source + " " + what + ": nothing destructive is done because of it" +

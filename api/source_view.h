@@ -13,6 +13,7 @@ enum class Quarantine : std::uint8_t {
     kEmpty,    ///< it has shown fewer objects than are expected
     kWrong,    ///< its first list would make most of the world wrong
     kRewound,  ///< it went back in time
+    kMisread,  ///< its connector reads it by another configuration than the engine's
 };
 
 struct QuarantineView {
@@ -22,6 +23,9 @@ struct QuarantineView {
     std::uint64_t figure = 0;
     std::uint64_t at_least = 0;  ///< of kEmpty: objects that are expected
     std::uint64_t subjects = 0;  ///< of kWrong: all of them
+    /// Of kMisread, by what its connector reads it, and by what it should.
+    std::string read_by = {};
+    std::string wanted = {};
 };
 
 /// What happened, what holds until when, and the command that ends it; empty: nothing did.

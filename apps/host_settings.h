@@ -30,6 +30,7 @@ namespace trueup::apps {
 struct SourceSpec {
     std::string name;
     Topic topic = Topic::kUnspecified;
+    std::uint64_t mapping = 0;  ///< by what the connector reads (SourceSettings)
     Millis pace_idle{15'000};
     Millis pace_waiting{2'000};
     Millis relist_every{std::chrono::hours(6)};

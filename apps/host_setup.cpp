@@ -2,6 +2,7 @@
 #include "apps/events.h"
 #include "apps/host.h"
 #include "apps/retry.h"
+#include "engine/base/hash.h"
 #include "engine/model/loosened.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
@@ -43,6 +44,10 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
         runtime::SourceLoopSettings loop;
         loop.task.source = spec.name;
         loop.task.topic = spec.topic;
+        loop.task.mapping = spec.mapping;
+        if (spec.mapping != 0) {
+            spdlog::info("source {} is read by configuration {}", spec.name, to_hex(spec.mapping));
+        }
         loop.task.partitions = settings_.partitions;
         loop.task.nonce_seed = nonce;
         // Another connector of the source must have been silent for so long before this one takes

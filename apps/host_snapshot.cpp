@@ -1,5 +1,6 @@
 // What the HTTP side shows of a Host, made of the copies that its threads leave.
 #include "apps/host.h"
+#include "engine/base/hash.h"
 #include "engine/base/version.h"
 #include "engine/core/budget.h"
 
@@ -81,6 +82,11 @@ api::QuarantineView quarantine_view(const core::SourceState& source, const Sourc
     static constexpr std::array kKinds{api::Quarantine::kNone, api::Quarantine::kDrop,
                                        api::Quarantine::kEmpty, api::Quarantine::kWrong,
                                        api::Quarantine::kRewound};
+    if (source.misread) {
+        return {.kind = api::Quarantine::kMisread,
+                .read_by = to_hex(source.mapping),
+                .wanted = to_hex(settings.mapping)};
+    }
     return {kKinds[static_cast<std::size_t>(source.quarantine)], source.quarantined_at,
             settings.at_least, meta.present};
 }

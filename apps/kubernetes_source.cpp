@@ -43,6 +43,7 @@ Status reach(const Config& config, const SourceConfig& source, ExecutorSpec& spe
     pods.resource = source.kubernetes()->resource;
     pods.veto_label = source.kubernetes()->veto_label;
     pods.paths = policy_of(config).paths_of(source.name);
+    pods.mapping = config::mapping_of(config, source);
     pods.key_label = config::key_label_of(policy_of(config), source);
     const auto selector = ports::Selector::parse(source.kubernetes()->selector);
     TRUEUP_CHECK(selector.has_value());  // the configuration was read

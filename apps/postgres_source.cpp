@@ -50,6 +50,7 @@ Status reach(const Config& config, const SourceConfig& source, ExecutorSpec& spe
     rows.table = source.postgres()->table;
     rows.key_expression = correlate->sql();
     rows.key_columns = correlate->columns();
+    rows.mapping = config::mapping_of(config, source);
     rows.veto_column = source.postgres()->veto_column;
     rows.doubt = kNotAsked;
     rows.unique = correlate->indexed();

@@ -24,10 +24,14 @@ class QuarantineNews {
         for (const api::SourceView& source : sources) {
             api::Quarantine& known = known_[source.name];
             if (source.quarantine.kind == known) continue;
+            const bool misread = known == api::Quarantine::kMisread;
             known = source.quarantine.kind;
             std::string why = api::sentence_of(source.name, source.quarantine);
             const bool wrong = !why.empty();
-            if (!wrong) why = "source " + source.name + " is believed again";
+            if (!wrong) {
+                why = "source " + source.name +
+                      (misread ? " is read by this engine's configuration" : " is believed again");
+            }
             news.push_back({std::move(why), wrong});
         }
         return news;

@@ -30,6 +30,7 @@ Result<std::vector<SourceSpec>> make_sources(const Config& config) {
         SourceSpec& spec = specs.emplace_back();
         spec.name = source.name;
         spec.topic = source.topic();
+        spec.mapping = config::mapping_of(config, source);
         spec.pace_idle = source.idle;
         spec.pace_waiting = source.active;
         spec.relist_every = source.relist_every;

@@ -12,6 +12,8 @@
 // Over rows, a field other than `key` asks which rows may mean the value as a name
 // (engine/world/row_text.h): ` wrapper-a` and `graph/wrapper-a` have `wrapper-a` too.
 //
+// Where the command was decided by another configuration of a source (`kReadBy`), nothing is asked.
+//
 //   R1  What cannot be evaluated does not hold: an unknown kind, source or field stops the command.
 //   R2  A read that failed is never an absence.
 //
@@ -95,6 +97,8 @@ class ReadSet {
     };
 
     bool on_target(const Predicate& predicate) const;
+    /// The first that says of a source another mapping than it has here; nullptr: none does.
+    const Predicate* known_otherwise() const;
     /// The predicate cannot be evaluated.
     void give_up(const Predicate& predicate, std::string_view why);
     /// True where the source may not be asked yet.

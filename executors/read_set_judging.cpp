@@ -36,6 +36,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
         case Kind::kNone:
         case Kind::kNoneBut:
         case Kind::kOnly:
+        case Kind::kReadBy:
         case Kind::kUnspecified:
             break;
     }
@@ -58,6 +59,7 @@ Standing judge_on_row(const Predicate& predicate, const RowSource& source, const
         case Kind::kNone:
         case Kind::kNoneBut:
         case Kind::kOnly:
+        case Kind::kReadBy:
         case Kind::kUnspecified:
             break;
     }

@@ -27,6 +27,8 @@ struct PodSource {
     std::string key_label = {};
     /// Fields that are read by path; whatever else an object has by that name is not meant.
     std::vector<policy::FieldPath> paths = {};
+    /// By what it is known here (SourceSettings::mapping); 0: nobody says.
+    std::uint64_t mapping = 0;
     /// Why nothing may be asked of it yet (`Dispatcher::found`); empty: everything may.
     std::string doubt = {};
     /// To write through, where that is another account's; nullptr: `cluster`. The same server.
@@ -40,6 +42,7 @@ struct RowSource {
     std::string key_expression;            ///< the correlation key as SQL over the row
     std::vector<std::string> key_columns;  ///< the columns that it reads
     std::string veto_column;               ///< a veto (engine/world/hold.h); empty: there is none
+    std::uint64_t mapping = 0;             ///< as of pods
     std::string doubt = {};                ///< as of pods; the primary key is not known meanwhile
     /// To write through, where that is another role's; nullptr: `database`. Nothing is written
     /// unless it is the database that was read, which the statement itself asks.

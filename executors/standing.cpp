@@ -46,6 +46,8 @@ std::string describe(const Predicate& predicate) {
         case Kind::kNoneBut:
             return "none_but(" + about + predicate.field + " = " + shown(predicate.value) + ", " +
                    predicate.object_id + listed(predicate.besides) + ")";
+        case Kind::kReadBy:
+            return "read_by(" + about + shown(predicate.value) + ")";
         case Kind::kField:
             return "field(" + about + predicate.object_id + ", " + predicate.field + " = " +
                    shown(predicate.value) + ")";

@@ -278,6 +278,8 @@ void quiesce(Stage& stage) {
     stage.world.leave_second_behind(false);
     stage.world.fail_no_more();
     stage.host_ahead = Millis{0};
+    stage.formerly = false;
+    for (const char* each : kMayBeFormer) stage.fleet.configure_formerly(each, false);
     if (stage.reconfigured) stage.fleet.configure(settings_now(stage), Millis{0});
     stage.fleet.heal();
     for (const auto& [bound, brake] : stage.brakes) release(stage, bound);

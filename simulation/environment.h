@@ -38,7 +38,17 @@ struct Asked {
     sandbox::World* rows = nullptr;
     sandbox::World* services = nullptr;  ///< an API server of other objects
     std::string selector{"app=ryugraph-wrapper"};
+    /// They start with the configuration of before the key changed.
+    bool former_pods = false;
+    bool former_rows = false;
+    bool former_executors = false;
 };
+
+/// By what connectors read, of the configuration in force and of the one before (SourceSettings).
+constexpr std::uint64_t kMapping = 1;
+constexpr std::uint64_t kFormerMapping = 2;
+constexpr const char* kFormerColumn = "url_slug";  ///< what the key of rows was
+constexpr const char* kFormerLabel = "former";     ///< that of pods, which none has
 
 /// What all processes share.
 struct Environment {

@@ -48,6 +48,10 @@ class ExecutorProcess final : public Process {
         };
         executors::Sources reach =
             sandbox::sandbox_reach(*cluster_, *database_, around_.asked.selector);
+        const bool former = around_.asked.former_executors;
+        executors::RowSource& rows = reach.rows.at("rows");
+        if (former) rows.key_expression = kFormerColumn;
+        rows.mapping = reach.pods.at("pods").mapping = former ? kFormerMapping : kMapping;
         executors::PodSource& pods = reach.pods.at("pods");
         pods.paths = {*policy::FieldPath::parse("phase", "status.phase"),
                       *policy::FieldPath::parse("note", std::string("annotation.") + kNote)};
@@ -56,7 +60,7 @@ class ExecutorProcess final : public Process {
             west.resource.name_space = kWestSpace;
             reach.pods.emplace(kWest, west);
         }
-        reach.rows.at("rows").veto_column = around_.settings.veto_column;
+        rows.veto_column = around_.settings.veto_column;
         dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, std::move(reach), settings);
         loop_ = std::make_unique<executors::ExecutorLoop>(*dispatcher_,
                                                           executors::ExecutorLoopSettings{});

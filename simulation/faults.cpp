@@ -220,6 +220,29 @@ void unpublish(Stage& stage, Random& random) {
           [&stage] { stage.world.publish_table(true); });
 }
 
+/// Processes that were not restarted since the key changed: engines, which take nothing of what
+/// they are told; a connector, which lists everything and files it where nobody looks for it; or an
+/// executor, which looks for it there. One of these at a time: what two agree on is another world,
+/// of which no oracle knows.
+void former_configuration(Stage& stage, Random& random) {
+    constexpr Millis kEverywhere{60'000};
+    if (std::exchange(stage.former, true)) return;
+    const std::uint64_t drawn = random.below(std::size(kMayBeFormer) + 1);
+    const Millis apart = random.delay(Millis{20'000});
+    const auto formerly = [&stage, drawn, apart](bool is) {
+        if (drawn < std::size(kMayBeFormer)) {
+            return stage.fleet.configure_formerly(kMayBeFormer[drawn], is);
+        }
+        stage.formerly = is;
+        stage.reconfigured = true;
+        stage.fleet.configure(settings_now(stage), apart);
+    };
+    formerly(true);
+    const Millis lasts = apart + random.delay(Millis{130'000});
+    later(stage, lasts, [formerly] { formerly(false); });
+    later(stage, lasts + apart + kEverywhere, [&stage] { stage.former = false; });
+}
+
 /// Both servers know less than they once said: a backup, a standby that lagged.
 void restore_cluster(Stage& stage, Random& random) {
     const bool bumped = random.chance(700);
@@ -289,6 +312,7 @@ std::vector<ActKind> faults() {
         {"restore-cluster", Actor::kMisfortune, 0, restore_cluster},
         {"lossy-fail-over", Actor::kMisfortune, 0, lossy_fail_over},
         {"unpublish", Actor::kMisfortune, 0, unpublish},
+        {"former-configuration", Actor::kMisfortune, 0, former_configuration},
         {"lose-tail", Actor::kMisfortune, 0, lose_tail},
     };
 }

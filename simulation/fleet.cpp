@@ -49,6 +49,20 @@ void Fleet::restart(std::string_view name) {
     }
 }
 
+void Fleet::configure_formerly(std::string_view of, bool formerly) {
+    Asked& asked = parts_->around.asked;
+    bool& former = of == "pods"   ? asked.former_pods
+                   : of == "rows" ? asked.former_rows
+                                  : asked.former_executors;
+    if (std::exchange(former, formerly) == formerly) return;
+    for (Process* process : processes()) {
+        const bool its =
+            process->name().starts_with(of) || (of_pods(of) && process->name() == kWest);
+        const bool second = process->name() == "executor-2";
+        if (its && !(formerly && second)) process->kill();
+    }
+}
+
 void Fleet::ask_elsewhere(std::string_view source) {
     for (Process* process : processes()) {
         const bool asks =

@@ -15,6 +15,8 @@
 namespace trueup::simulation {
 
 constexpr std::int32_t kEnginesOfAShard = 2;
+/// For Fleet::configure_formerly.
+constexpr const char* kMayBeFormer[] = {"pods", "rows", "executor"};
 
 class Fleet {
   public:
@@ -25,6 +27,10 @@ class Fleet {
     Process& pick(Random& random);
     /// The process of that name dies, and begins anew soon.
     void restart(std::string_view name);
+    /// Connectors of `pods` or `rows`, or `executor`s, that start from now on have the
+    /// configuration of before the key changed, or that in force again. They start now; of
+    /// executors one goes on.
+    void configure_formerly(std::string_view of, bool formerly);
     /// All connectors of that source, and all executors, likewise: what they ask is another one.
     void ask_elsewhere(std::string_view source);
     /// Engines start anew with other settings, one after the other, unless they are to

@@ -372,6 +372,9 @@ Settings settings_now(const Stage& stage) {
         std::erase_if(settings.sources,
                       [](const SourceSettings& source) { return source.name == "services"; });
     }
+    if (stage.formerly) {
+        for (SourceSettings& source : settings.sources) source.mapping = kFormerMapping;
+    }
     return settings;
 }
 

@@ -56,6 +56,10 @@ std::vector<Plan> plans_of_servers() {
         {.name = "publication",
          .about = "the standard one, and the table is out of its publication for a while",
          .with = {"unpublish", "unpublish"}},
+        {.name = "former",
+         .about = "the standard one, and connectors and executors have the configuration of before "
+                  "the key changed",
+         .with = {"former-configuration", "former-configuration", "toctou"}},
         {.name = "labels",
          .about = "the standard one, with answers that lack the labels of pods",
          .with = {"bare-answers"}},

@@ -30,6 +30,7 @@ std::vector<Window> windows() {
 void bind(Settings& settings, const Plan& plan) {
     for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
     settings.max_broker_skew = Millis{1'000};
+    for (SourceSettings& source : settings.sources) source.mapping = kMapping;
 }
 
 /// The same policy without `ask_while`: of several shards each counts for itself, so that one with
@@ -77,7 +78,6 @@ Settings policy(const Plan& plan, bool enabled) {
         settings.windows = windows();
     }
     if (plan.creates) create_wanted(settings);
-    bind(settings, plan);
     if (plan.shards > 1) ask_nobody(settings);
     if (plan.clusters) {
         settings.sources.push_back(
@@ -90,6 +90,7 @@ Settings policy(const Plan& plan, bool enabled) {
                                     .role = kServices,
                                     .at_least = 0});
     }
+    bind(settings, plan);
     return settings;
 }
 

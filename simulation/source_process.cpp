@@ -57,6 +57,7 @@ class SourceProcess final : public Process {
                                                      life_, woken);
             connectors::KubernetesSettings settings = pods_settings(around_.asked.selector, nonce);
             settings.source_name = kSources[index()];
+            if (former()) settings.key_label = kFormerLabel;
             if (kind_ == Kind::kMorePods) settings.resource.name_space = kWestSpace;
             connector_ = std::make_unique<connectors::KubernetesConnector>(*cluster_, settings);
         } else {
@@ -64,6 +65,8 @@ class SourceProcess final : public Process {
                 std::make_unique<DatabaseLink>(*around_.asked.rows, around_.network, life_, woken);
             connectors::postgres::Settings settings = sandbox::sandbox_rows();
             settings.jitter_seed = nonce;
+            if (former())
+                settings.correlate = *connectors::postgres::Correlation::parse(kFormerColumn);
             const std::vector<std::string>& more = around_.settings.columns;
             settings.columns.insert(settings.columns.end(), more.begin(), more.end());
             settings.veto_column = around_.settings.veto_column;
@@ -82,6 +85,7 @@ class SourceProcess final : public Process {
         settings.task.topic = kTopicsOf[index()];
         settings.task.partitions = fleet.shards;
         settings.task.nonce_seed = nonce;
+        settings.task.mapping = former() ? kFormerMapping : kMapping;
         settings.task.timeout = 3 * fleet.pace_idle;
         settings.pace_idle = fleet.pace_idle;
         settings.pace_waiting = fleet.pace_waiting;
@@ -121,6 +125,11 @@ class SourceProcess final : public Process {
     }
 
     std::size_t index() const { return static_cast<std::size_t>(kind_); }
+
+    bool former() const {
+        if (kind_ == Kind::kServices) return false;
+        return kind_ == Kind::kRows ? around_.asked.former_rows : around_.asked.former_pods;
+    }
 
     const Kind kind_;
     std::unique_ptr<ClusterLink> cluster_;

@@ -69,6 +69,8 @@ struct Stage {
     std::vector<Settings> texts = {};  ///< other policies; none: the shipped one is in force
     std::size_t text = 0;              ///< the one that engines are to have
     bool dropped = false;              ///< the source of services is not in the configuration
+    bool formerly = false;             ///< engines are to have the one of before the key changed
+    bool former = false;               ///< they, or others, have it
     bool over = false;                 ///< nobody does anything any more, not even what had begun
 };
 

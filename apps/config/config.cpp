@@ -211,8 +211,13 @@ Settings policy_settings(const Config& config) {
         const policy::Role* plays = policy.role_of(source.name);
         const Role role =
             plays == nullptr ? kNoRole : policies::role_number(*policy.text, plays->name);
-        settings.sources.push_back(
-            {source.name, source.topic(), role, {}, source.at_least, selects(source)});
+        settings.sources.push_back({source.name,
+                                    source.topic(),
+                                    role,
+                                    {},
+                                    source.at_least,
+                                    selects(source),
+                                    plays == nullptr ? 0 : mapping_of(config, source)});
     }
     settings.rules = policy.rules;
     settings.enabled = policy.enabled;

@@ -95,6 +95,10 @@ std::string flaw_of_listen(const Config& config, const std::string& listen);
 /// The folder of a policy in a process's state folder.
 std::string policy_folder(const std::string& state_dir, const std::string& policy);
 
+/// By what the source is read (SourceSettings::mapping), of a configuration with one policy; never
+/// 0. Equal for equal configurations, whatever the build.
+std::uint64_t mapping_of(const Config& config, const SourceConfig& source);
+
 /// What goes into the journal, of a configuration with one policy. Sources and rules keep their
 /// order.
 Settings policy_settings(const Config& config);

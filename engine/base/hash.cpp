@@ -71,6 +71,8 @@ Hex::Hex(const Hash128& hash) {
 
 std::string to_hex(const Hash128& hash) { return std::string(Hex(hash).text()); }
 
+std::string to_hex(std::uint64_t hash) { return to_hex(Hash128{hash, 0}).substr(0, 16); }
+
 std::optional<Hash128> hash_from_hex(std::string_view hex) {
     if (hex.size() != 32) return std::nullopt;
     std::array<std::uint64_t, 2> words{};

@@ -34,6 +34,8 @@ Hash128 combine(const Hash128& first, const Hash128& second);
 
 /// 32 lower-case hex digits.
 std::string to_hex(const Hash128& hash);
+/// 16 digits.
+std::string to_hex(std::uint64_t hash);
 /// The same, for what copies them anyway.
 class Hex {
   public:

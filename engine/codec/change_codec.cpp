@@ -32,7 +32,8 @@ constexpr std::uint32_t kTotal = 17;
 constexpr std::uint32_t kRewound = 18;
 constexpr std::uint32_t kBaseHi = 19;
 constexpr std::uint32_t kBaseLo = 20;
-constexpr std::size_t kFields = 20;
+constexpr std::uint32_t kMapping = 21;
+constexpr std::size_t kFields = 21;
 
 constexpr auto kLastKind = static_cast<std::uint64_t>(ChangeKind::kSame);
 
@@ -87,6 +88,8 @@ bool read_mark(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out)
             return reader.varint(out.total);
         case varint_tag(kRewound):
             return reader.varint(raw.rewound);
+        case varint_tag(kMapping):
+            return reader.varint(out.mapping);
         default:
             return reader.skip(tag);
     }
@@ -259,6 +262,7 @@ std::string encode_change(const ChangeView& c) {
     number(kRewound, c.rewound ? 1 : 0);
     number(kBaseHi, c.base.hi);
     number(kBaseLo, c.base.lo);
+    number(kMapping, c.mapping);
     bytes.resize(static_cast<std::size_t>(writer.at() - bytes.data()));
     return bytes;
 }

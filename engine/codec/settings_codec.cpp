@@ -27,6 +27,7 @@ bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
     out.scope = m.scope();
     out.at_least = m.at_least();
     out.selects = m.selects();
+    out.mapping = m.mapping();
     return !out.name.empty() && m.role() < kNoRole && m.has_at_least();
 }
 
@@ -71,6 +72,7 @@ void write_source(const SourceSettings& source, v1::SourceSettings& out) {
     if (!source.scope.empty()) out.set_scope(source.scope);
     out.set_at_least(source.at_least);
     if (!source.selects.empty()) out.set_selects(source.selects);
+    if (source.mapping != 0) out.set_mapping(source.mapping);
 }
 
 void write_rule(const RuleSettings& rule, v1::RuleSettings& out) {

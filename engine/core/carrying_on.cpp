@@ -64,7 +64,7 @@ Reason CarryingOn::await_proof(SourceId id, BrokerTime time) {
     if (proven_past(id, time)) return Reason::kNone;
     awaited_.wait_for({std::nullopt, id, time});
     const SourceState& source = meta_.sources[id];
-    if (unknown_by(source.quarantine)) return Reason::kQuarantine;
+    if (source.misread || unknown_by(source.quarantine)) return Reason::kQuarantine;
     if (!source.known) return Reason::kNotSynced;
     if (source.complete_as_of == BrokerTime{}) return Reason::kAwaitingProgress;
     const bool silent = meta_.broker_now - source.complete_as_of > meta_.settings.stale_after;
@@ -273,6 +273,7 @@ Reason CarryingOn::order_step(Entry& entry, Finding& face, const PlanStep& step)
             return await_proof(written, time);
         }
     }
+    if (meta_.sources[object->source].misread) return await_proof(object->source, meta_.broker_now);
     if (meta_.outbox >= meta_.settings.max_outbox) {
         awaited_.wait_for({meta_.now + kOutboxPause, kNoSource, {}});
         return Reason::kOutboxFull;

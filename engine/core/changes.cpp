@@ -61,13 +61,14 @@ void Changes::take_change(const ItemView& item, const ChangeView& change, Entry*
         return;
     }
     SourceState& source = meta_.sources[id];
-    if (!sources_.owned(source, change)) return;
+    if (!sources_.owned(id, change)) return;
     if (change.kind == ChangeKind::kRemove && change.subject_key.empty()) {
         return park(meta_, report_, item, "a remove without subject_key");
     }
     const bool speaks = change.kind == ChangeKind::kUpsert || change.kind == ChangeKind::kRemove ||
                         change.kind == ChangeKind::kSame;
     if (speaks) source.newest = std::max(source.newest, change.version.hi);
+    if (source.misread) return Sources::pass_over(source, change);
     switch (change.kind) {
         case ChangeKind::kUpsert:
             return upsert(id, item, change);

@@ -54,8 +54,7 @@ bool Enablings::shown_whole(const PlanRule& rule) const {
         const Role role = meta_.settings.sources[id].role;
         const bool ours = std::find(rule.roles.begin(), rule.roles.end(), role) != rule.roles.end();
         const SourceState& source = meta_.sources[id];
-        const bool whole =
-            source.known && !source.on_trial && source.quarantine == Quarantine::kNone;
+        const bool whole = source.known && !source.on_trial && !set_aside(source);
         if (role != kNoRole && ours && !whole) return false;
     }
     return true;

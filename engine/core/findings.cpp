@@ -2,12 +2,14 @@
 #include "engine/core/findings.h"
 
 #include "engine/base/guard.h"
+#include "engine/base/hash.h"
 #include "engine/base/rfc3339.h"
 #include "engine/core/command_id.h"
 #include "engine/core/edges.h"
 #include "engine/core/ending.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace trueup::core {
@@ -36,6 +38,18 @@ bool waits_for(const Plan& plan, const Finding& finding, const Approval& approva
     return count != kNoTally && plan.tallies[count].reason == approval.count_reason;
 }
 
+/// By what each source that it asks is known here: an executor with another configuration would ask
+/// by another key.
+void say_mappings(const Settings& settings, CommandDraft& draft) {
+    std::set<std::string> asked{draft.target.source};
+    for (const Predicate& predicate : draft.read_set) asked.insert(predicate.source);
+    for (const SourceSettings& source : settings.sources) {
+        if (source.mapping == 0 || asked.count(source.name) == 0) continue;
+        draft.read_set.push_back(
+            {Predicate::Kind::kReadBy, source.name, {}, {}, to_hex(source.mapping)});
+    }
+}
+
 }  // namespace
 
 /// Orders it, in the name of the finding.
@@ -49,6 +63,7 @@ void Findings::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis 
     command.finding_id = finding.id;
     command.subject = entry.subject.key;
     command.draft = std::move(draft);
+    say_mappings(meta_.settings, command.draft);
     command.issued = meta_.broker_now;
     for (Assignment& set : command.draft.action.sets) {
         if (set.now) set.value = rfc3339(to_millis(command.issued));

@@ -131,7 +131,8 @@ void FoldRun::run() {
     }
     for (SourceId id = 0; id < meta_.source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
-        const bool unwell = source.hole || unknown_by(source.quarantine);
+        // Another list of what is misread would not help.
+        const bool unwell = !source.misread && (source.hole || unknown_by(source.quarantine));
         if (unwell && !source.open) report_.wants_epoch.push_back(id);
     }
     meta_.applied = record_.offset;

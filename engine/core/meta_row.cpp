@@ -37,6 +37,7 @@ void fields(A& a, Of<A, Settings>& settings) {
         a.text(source.scope);
         a.number(source.at_least);
         a.text(source.selects);
+        a.number(source.mapping);
     });
     a.list(settings.rules, [&](auto& rule) { fields(a, rule); });
     a.list(settings.enabled, [&](auto& text) { a.hash(text); });
@@ -67,6 +68,9 @@ void fields(A& a, Of<A, SourceState>& source) {
     a.flag(source.known);
     a.time(source.unknown_since);
     a.flag(source.hole);
+    a.number(source.mapping);
+    a.flag(source.misread);
+    a.flag(source.rewound);
     a.optional(source.open, [&](auto& open) {
         a.number(open.id);
         a.number(open.wire);

@@ -14,9 +14,9 @@ namespace trueup::core {
 /// Grows when an encoding changes: an older row is unreadable then, and the projection is rebuilt.
 inline constexpr std::uint64_t kRowFormat = 12;
 /// The same of Meta.
-inline constexpr std::uint64_t kMetaFormat = 13;
+inline constexpr std::uint64_t kMetaFormat = 14;
 /// Still read. There has been no release: nothing that was written before this one is.
-inline constexpr std::uint64_t kOldestMetaFormat = 13;
+inline constexpr std::uint64_t kOldestMetaFormat = 14;
 
 /// Appends the encoding of everything but the key. Equal subjects give equal bytes.
 void encode_subject(const Subject& subject, std::string& out);

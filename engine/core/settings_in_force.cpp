@@ -168,6 +168,7 @@ void SettingsInForce::take_settings(const Settings& settings) {
     const bool other = former.text && (ours.text != former.text || !changed.empty());
     forget_other_views(former, ours);
     meta_.settings = std::move(ours);
+    for (SourceId id = 0; id < meta_.source_count(); ++id) sources_.compare_mapping(id);
     if (former_plan != nullptr) enablings_.note_texts(*former_plan, changed);
     enablings_.enable_by_settings();
     if (!other) return marks_.judge_all();  // once under the new settings
@@ -226,6 +227,7 @@ std::vector<SourceSettings> SettingsInForce::numbered(const std::vector<SourceSe
         sources.back().scope = wanted->scope;
         sources.back().at_least = wanted->at_least;
         sources.back().selects = wanted->selects;
+        sources.back().mapping = wanted->mapping;
     }
     return sources;
 }

@@ -117,9 +117,8 @@ std::optional<Doubt> doubt(const Judgement& on, SourceId source, BrokerTime evid
         }
     }
     if (!side.known && TRUEUP_GUARD("absence_needs_proof")) {
-        return Doubt{
-            side.quarantine != Quarantine::kNone ? Reason::kQuarantine : Reason::kNotSynced,
-            {std::nullopt, source, side.complete_as_of}};
+        return Doubt{set_aside(side) ? Reason::kQuarantine : Reason::kNotSynced,
+                     {std::nullopt, source, side.complete_as_of}};
     }
     Proven proven;
     if (auto why = prove(on, source, proven)) return why;

@@ -44,6 +44,9 @@ struct SourceState {
     /// The owner's own epoch is complete and no hole came after it: what is not listed is absent.
     bool known = false;
     bool hole = false;           ///< seq skipped; healed by an epoch that begins after it
+    std::uint64_t mapping = 0;   ///< of its owner, by its own word; 0: it has not said
+    bool misread = false;        ///< that is not the settings' one: nothing of it is taken
+    bool rewound = false;        ///< it went back in time meanwhile: its next epoch did, then
     BrokerTime unknown_since{};  ///< of one not known: append time of the record that made it so
     std::optional<OpenEpoch> open;
     std::uint64_t last_epoch = 0;  ///< id of the newest epoch that began
@@ -67,6 +70,11 @@ struct SourceState {
 
 /// Its word is not taken at all until an epoch is believed.
 bool unknown_by(Quarantine quarantine);
+
+/// Has somebody to do something before it is believed?
+inline bool set_aside(const SourceState& source) {
+    return source.misread || source.quarantine != Quarantine::kNone;
+}
 
 /// Has it shown everything up to this moment?
 inline bool proven_past(const SourceState& source, BrokerTime time) {

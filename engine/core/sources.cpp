@@ -17,7 +17,34 @@ void Sources::forget_source(SourceId id) {
     source.epochs = source.newest = source.floor = 0;
     source.quarantine = source.beneath = Quarantine::kNone;
     source.quarantined_at = 0;
+    source.rewound = false;
     source.on_trial = source.believe_next = source.believed = false;
+}
+
+/// Does its connector read it by what the settings say? One that was not restarted since then files
+/// objects by another key, or does not tell a field that a rule reads by now, and would show a
+/// world in which things are missing. What it tells is not taken, so that its objects are neither
+/// filed where they do not belong nor counted.
+void Sources::compare_mapping(SourceId id) {
+    SourceState& source = meta_.sources[id];
+    const std::uint64_t ours = meta_.settings.sources[id].mapping;
+    const bool misread =
+        ours != 0 && source.mapping != 0 && ours != source.mapping && TRUEUP_GUARD("one_mapping");
+    if (misread == source.misread) return;
+    source.misread = misread;
+    if (misread) {
+        source.believe_next = false;  // who vouched for it had another list before him
+        return break_source(source, meta_.broker_now);
+    }
+    // Nothing was taken of what it told meanwhile.
+    source.hole = meta_.settings.sources[id].role != kNoRole;
+}
+
+/// How new it was, and that it went back in time: its connector tells that once.
+void Sources::pass_over(SourceState& source, const ChangeView& change) {
+    if (change.kind != ChangeKind::kSnapshotBegin) return;
+    if (change.rewound || change.version.hi < source.floor) source.rewound = true;
+    source.newest = std::max(source.newest, change.version.hi);
 }
 
 SourceId Sources::source_of(const ItemView& item, const ChangeView& change) {
@@ -39,7 +66,8 @@ void break_source(SourceState& source, BrokerTime now) {
 
 /// Is this the owner's next record? Takes over a higher token, drops lower ones and repetitions,
 /// and notices holes. False: the change is not folded.
-bool Sources::owned(SourceState& source, const ChangeView& change) {
+bool Sources::owned(SourceId id, const ChangeView& change) {
+    SourceState& source = meta_.sources[id];
     // Tokens start at 0: a change without one is nobody's, also before the first owner came.
     if (change.incarnation < std::max(source.incarnation, kFirstOffset) &&
         TRUEUP_GUARD("one_owner")) {
@@ -51,7 +79,8 @@ bool Sources::owned(SourceState& source, const ChangeView& change) {
         source.incarnation = change.incarnation;
         source.floor = source.newest;
         source.next_seq = 1;
-        source.hole = false;
+        source.hole = source.misread = false;
+        source.mapping = 0;
     }
     if (change.seq < source.next_seq && TRUEUP_GUARD("one_owner")) {
         ++meta_.counters.repeated_seq;
@@ -63,6 +92,10 @@ bool Sources::owned(SourceState& source, const ChangeView& change) {
         source.hole = true;
     }
     source.next_seq = change.seq + 1;
+    if (change.mapping != 0 && change.mapping != source.mapping) {
+        source.mapping = change.mapping;
+        compare_mapping(id);
+    }
     return true;
 }
 
@@ -70,8 +103,8 @@ void Sources::begin_epoch(SourceState& source, const ChangeView& change) {
     // Its connector says so if it saw it happen. If none ran then, the versions do. What the same
     // owner said is no measure: its stream goes on, and is ahead of a list that is under way.
     const bool older = change.version.hi < source.floor && TRUEUP_GUARD("rewind_by_versions");
-    source.open =
-        OpenEpoch{++source.last_epoch, change.epoch, change.version, 0, change.rewound || older};
+    source.open = OpenEpoch{++source.last_epoch, change.epoch, change.version, 0,
+                            change.rewound || older || source.rewound};
     source.believed = std::exchange(source.believe_next, false);
 }
 
@@ -86,7 +119,7 @@ void Sources::end_epoch(SourceId id, const ChangeView& change) {
     trust_.trust(id, epoch);
     source.newest = epoch.rewound ? epoch.as_of.hi : std::max(source.newest, epoch.as_of.hi);
     source.floor = std::min(source.floor, source.newest);
-    source.hole = false;
+    source.hole = source.rewound = false;
     source.known = true;
     ++source.epochs;
     Sweep sweep;

@@ -18,7 +18,11 @@ class Sources {
 
     /// Who wrote the item; kNoSource: none that the settings name.
     SourceId source_of(const ItemView& item, const ChangeView& change);
-    bool owned(SourceState& source, const ChangeView& change);
+    bool owned(SourceId id, const ChangeView& change);
+    /// Of what a misread source tells, that which is so by whatever it is read.
+    static void pass_over(SourceState& source, const ChangeView& change);
+    /// Once its owner has said by what it reads, and again when the settings change.
+    void compare_mapping(SourceId id);
     void begin_epoch(SourceState& source, const ChangeView& change);
     void end_epoch(SourceId id, const ChangeView& change);
     void take_progress(SourceState& source, const ItemView& item, const ChangeView& change);

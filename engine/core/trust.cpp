@@ -144,6 +144,11 @@ Answer Trust::release_source(const Request& request) {
     for (SourceId id = 0; id < meta_.source_count(); ++id) {
         SourceState& source = meta_.sources[id];
         if (source.name != request.scope.source) continue;
+        if (source.misread) {
+            return {false, "the connector of " + source.name +
+                               " reads it by another configuration than this engine has; start "
+                               "anew whichever of the two has the older one"};
+        }
         if (source.quarantine == Quarantine::kNone) {
             return {false, source.name + " is not in quarantine"};
         }

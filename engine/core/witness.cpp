@@ -169,7 +169,7 @@ void Witness::nobody(Role role, std::span<const SourceId> sources, std::string_v
     for (const SourceId id : sources) {
         const SourceState& state = on_.references.sources[id];
         if (!state.known) {
-            source(state.quarantine == Quarantine::kNone ? Reason::kNotSynced : Reason::kQuarantine,
+            source(set_aside(state) ? Reason::kQuarantine : Reason::kNotSynced,
                    {std::nullopt, id, {}});
             continue;
         }
@@ -213,10 +213,12 @@ void Witness::source(Reason why, const Wait& wait) {
         case Reason::kNotSynced:
         case Reason::kQuarantine:
             fact.name = "known";
-            fact.value = why == Reason::kQuarantine ? "in quarantine"
-                         : state.open               ? "listing"
-                                                    : "unknown";
-            fact.asked = "a complete list of what it has";
+            fact.value = state.misread                ? "read by another configuration"
+                         : why == Reason::kQuarantine ? "in quarantine"
+                         : state.open                 ? "listing"
+                                                      : "unknown";
+            fact.asked = state.misread ? "a connector that reads it by this policy"
+                                       : "a complete list of what it has";
             fact.at = state.unknown_since;
             break;
         case Reason::kOwnWrite:

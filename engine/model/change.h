@@ -58,6 +58,7 @@ struct ChangeView {
     BrokerTime complete_as_of{};  ///< Progress
     SourceTime source_clock{};    ///< Progress: the source's own clock then; 0 unknown
     std::string_view nonce;       ///< IncarnationStart, Owner, Marker
+    std::uint64_t mapping = 0;    ///< IncarnationStart, Owner, SnapshotBegin: see SourceSettings
 };
 
 }  // namespace trueup

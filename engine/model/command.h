@@ -29,6 +29,9 @@ struct Predicate {
         /// `besides`, whatever becomes of them. Of objects of a cluster that have a label in
         /// common.
         kOnly = 6,
+        /// Whoever looks knows `source` by the mapping `value` (SourceSettings::mapping, 16 hex
+        /// digits): by another one it would ask by another key.
+        kReadBy = 7,
     };
     Kind kind = Kind::kUnspecified;
     std::string source;

@@ -19,7 +19,7 @@ namespace trueup {
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 23;
+inline constexpr std::uint32_t kLogic = 24;
 
 /// Who started the process with `--enable-all`, in the journal.
 inline constexpr std::string_view kCommandLine = "command line";

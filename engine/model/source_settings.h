@@ -24,6 +24,10 @@ struct SourceSettings {
     /// Where it looks and what it selects there, in one line without secrets: part of what the
     /// rules mean that lean on it. Empty: it is not said.
     std::string selects = {};
+    /// Hash of all by which a connector reads it: what it selects there, by which key objects are
+    /// filed, which fields are told, and how. What a connector of another mapping tells is not
+    /// taken: it was not restarted since the policy changed. 0: it is not said.
+    std::uint64_t mapping = 0;
     bool operator==(const SourceSettings&) const = default;
 };
 

@@ -69,6 +69,7 @@ void SourceTask::begin_epoch(ChangeView change, bool rewound) {
     change.kind = ChangeKind::kSnapshotBegin;
     change.epoch = ++epoch_;
     change.rewound = rewound;
+    change.mapping = settings_.mapping;
     std::fill(counts_.begin(), counts_.end(), 0);
     listed_ = 0;
     add_everywhere(change);

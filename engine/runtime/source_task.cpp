@@ -84,6 +84,7 @@ Result<Incarnation> SourceTask::take_token() {
     start.kind = ChangeKind::kIncarnationStart;
     start.source = settings_.source;
     start.nonce = said;
+    start.mapping = settings_.mapping;
     std::vector<ports::Entry> entries;
     entries.push_back({settings_.source, codec::encode_change(start)});
     const auto appended = ports::append_now(log_, {settings_.topic, kFirst}, entries);
@@ -103,6 +104,7 @@ Status SourceTask::begin() {
     counts_.assign(batch_.size(), 0);
     ChangeView owner;
     owner.kind = ChangeKind::kOwner;
+    owner.mapping = settings_.mapping;
     if (TRUEUP_GUARD("owner_everywhere")) add_everywhere(owner);
     flush();
     claimed_ = false;

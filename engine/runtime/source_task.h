@@ -38,6 +38,7 @@ struct SourceTaskSettings {
     Topic topic = Topic::kUnspecified;
     std::int32_t partitions = 1;
     std::uint64_t nonce_seed = 0;     ///< makes this process's nonces its own
+    std::uint64_t mapping = 0;        ///< by what its connector reads; see trueup::SourceSettings
     Millis backoff{500};              ///< before a new incarnation after a failed append
     Millis timeout{45'000};           ///< how long an owner may be silent: three of its heartbeats
     std::size_t most_told = 500'000;  ///< objects that it remembers having told, 90 bytes each

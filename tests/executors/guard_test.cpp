@@ -1,5 +1,6 @@
 // Proves that each guard of the executors is needed: the test of its name fails without it
 // (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
+#include "executors/read_set.h"
 #include "tests/executors/dispatcher_fixture.h"
 
 #include <gtest/gtest.h>
@@ -134,6 +135,19 @@ TEST(Guard, Guard_created_once_APostWithoutAnAnswerIsNotSentAgain) {
     fixture.cluster.upset_creates = {{.carried_out = false}};
     fixture.run(command);
     EXPECT_EQ(fixture.cluster.count("POST"), 1U);
+}
+
+// docs/adr/0060: who asks by another key sees nothing that says anything.
+TEST(Guard, Guard_looks_by_the_same_key_AnExecutorOfAnotherConfigurationDoesNothing) {
+    FakeCluster cluster;
+    FakeDatabase database;
+    const Sources sources = sources_of(cluster, database);
+    Command command = delete_orphan();
+    command.draft.read_set = {{Predicate::Kind::kReadBy, "rows", "", "", "000000000000000b"}};
+    AsyncCalls calls(Millis(1'000));
+    ReadSet read_set(command, sources, calls, 1);
+    read_set.start(SteadyTime{});
+    EXPECT_FALSE(read_set.others().ok());
 }
 
 // Design §8: executors follow the requests.

@@ -84,6 +84,32 @@ TEST(ReadSet, FieldsOfAnObjectByPathAreReadWhereTheyStand) {
     expect_not_evaluated(judge("metadata", std::nullopt));
 }
 
+// ADR 60: an executor that was not restarted since the key changed asked who has the former one,
+// saw nobody, and a pod was deleted whose row had come a moment before.
+TEST(ReadSet, WhatIsKnownHereByAnotherMappingIsNotAskedFor) {
+    World world;
+    Sources sources = sources_of(world.cluster, world.database);
+    const Predicate nobody{Kind::kNone, "rows", "", "key", "wrapper-z"};
+    const auto judge = [&](const Predicate& predicate, const std::string& mapping) {
+        return others(sources, {predicate, {Kind::kReadBy, "rows", "", "", mapping}});
+    };
+    sources.rows.at("rows").mapping = 0x0a;
+    expect_holds(judge(nobody, "000000000000000a"));
+    const Standing other = judge(nobody, "000000000000000b");
+    EXPECT_EQ(other.kind, Standing::Kind::kFailed);
+    EXPECT_TRUE(other.retryable) << "another executor may have it";
+    EXPECT_EQ(other.reason,
+              "read_by(rows, 000000000000000b): this executor has another configuration of the "
+              "source than the engine; start anew whichever of the two has the older one");
+    // By the former key another row has it: that refuses nothing for good.
+    const Predicate taken{Kind::kNone, "rows", "", "key", "wrapper-b"};
+    EXPECT_EQ(judge(taken, "000000000000000b").kind, Standing::Kind::kFailed);
+    EXPECT_EQ(judge(taken, "000000000000000a").kind, Standing::Kind::kRefused);
+    sources.rows.at("rows").mapping = 0;
+    EXPECT_FALSE(judge(nobody, "000000000000000a").ok()) << "nobody says by which";
+    expect_not_evaluated(world.judge({Kind::kReadBy, "ec2", "", "", "000000000000000a"}));
+}
+
 TEST(ReadSet, WhatCannotBeEvaluatedDoesNotHold_R1) {
     World world;
     expect_not_evaluated(world.judge({Kind::kField, "pods", "uid-a", "host_ip", "10.0.0.1"}));

@@ -65,33 +65,39 @@ class Maps(scenario.Scenario):
 
 
 class MapsAndRows(Maps):
-    """Beside the maps a table with their names and what is said of them; its publication, its slot and the
-    rights of who reads it are called after it."""
+    """Beside the maps tables with their names and what is said of them; the publication, the slot and the
+    rights of who reads one are called after it."""
+
+    MORE = ()  # tables, by what their names have behind the first one's
 
     def setUp(self):
         super().setUp()
-        self.pg.sql(
-            f"""
-            CREATE TABLE {self.rows_table()} (id bigserial PRIMARY KEY, name text, state text NOT NULL);
-            ALTER TABLE {self.rows_table()} REPLICA IDENTITY FULL;
-            CREATE PUBLICATION {self.rows_slot()} FOR TABLE {self.rows_table()};
-            GRANT SELECT, UPDATE (state) ON {self.rows_table()} TO repl;
-            """
-        )
+        for more in ("", *self.MORE):
+            self.pg.sql(
+                f"""
+                CREATE TABLE {self.rows_table(more)} (id bigserial PRIMARY KEY, name text, state text NOT NULL);
+                ALTER TABLE {self.rows_table(more)} REPLICA IDENTITY FULL;
+                CREATE PUBLICATION {self.rows_slot(more)} FOR TABLE {self.rows_table(more)};
+                GRANT SELECT, UPDATE (state) ON {self.rows_table(more)} TO repl;
+                """
+            )
 
     def clear(self):
         super().clear()
-        self.pg.drop_slot(self.rows_slot())
-        self.pg.sql(f"DROP PUBLICATION IF EXISTS {self.rows_slot()}; DROP TABLE IF EXISTS {self.rows_table()};")
+        for more in ("", *self.MORE):
+            self.pg.drop_slot(self.rows_slot(more))
+            self.pg.sql(
+                f"DROP PUBLICATION IF EXISTS {self.rows_slot(more)}; DROP TABLE IF EXISTS {self.rows_table(more)};"
+            )
 
-    def rows_table(self):
-        return f"public.{self.NAME}"
+    def rows_table(self, more=""):
+        return f"public.{self.NAME}{more}"
 
-    def rows_slot(self):
-        return f"trueup_{self.NAME}"
+    def rows_slot(self, more=""):
+        return f"trueup_{self.NAME}{more}"
 
-    def row(self, name, state="active"):
-        self.pg.sql(f"INSERT INTO {self.rows_table()} (name, state) VALUES ('{name}', '{state}')")
+    def row(self, name, state="active", more=""):
+        self.pg.sql(f"INSERT INTO {self.rows_table(more)} (name, state) VALUES ('{name}', '{state}')")
 
-    def state_of(self, name):
-        return self.pg.sql(f"SELECT state FROM {self.rows_table()} WHERE name = '{name}'")
+    def state_of(self, name, more=""):
+        return self.pg.sql(f"SELECT state FROM {self.rows_table(more)} WHERE name = '{name}'")

@@ -1,6 +1,6 @@
-"""Proves that a role may have several sources, as of two namespaces or clusters: what is in none of them
-is proven by all, what is too much is deleted where it is, and a name in both is left alone. And that what
-lies in no namespace, as a namespace itself, is found and deleted.
+"""Proves that a role may have several sources, as of two namespaces or clusters, or two tables: what is in
+none of them is proven by all, what is too much is deleted where it is, and a name in both is left alone. That
+one policy reads three tables. And that what lies in no namespace, as a namespace itself, is found and deleted.
 """
 
 import contextlib
@@ -24,10 +24,11 @@ roles:
     key: name
     live: {state: [active, open]}
     fields: {name: text, state: [active, lost, open, closed]}
+  kept: {kind: row, key: name, live: {state: kept}, fields: {name: text, state: [kept, free]}}
 rules:
   unwanted_map:
     finds: map without a row
-    when: {maps: one, rows: none}
+    when: {maps: one, rows: none, kept: none}
     grace: 3s
     create_window: 2s
     do: {delete: maps}
@@ -64,16 +65,19 @@ sources:
     kubernetes: {{kubeconfig: {kubeconfig}, resource: v1/namespaces, selector: preview}}
     heartbeat: {{idle: 4s, active: 2s}}
   table:
-    postgres:
-      conninfo: "{conninfo}"
-      table: public.clusters
-      publication: trueup_clusters
-      slot: {slot}
+    postgres: {{conninfo: "{conninfo}", table: public.clusters, publication: {slot}, slot: {slot}}}
+    heartbeat: {{idle: 4s, active: 2s}}
+  later:
+    postgres: {{conninfo: "{conninfo}", table: public.clusters_later, publication: {slot}_later, slot: {slot}_later}}
+    heartbeat: {{idle: 4s, active: 2s}}
+    expect: {{at_least: 0}}
+  kept:
+    postgres: {{conninfo: "{conninfo}", table: public.clusters_kept, publication: {slot}_kept, slot: {slot}_kept}}
     heartbeat: {{idle: 4s, active: 2s}}
 policies:
   - name: clusters
     file: clusters.yaml
-    roles: {{maps: [east, west], spaces: spaces, rows: table}}
+    roles: {{maps: [east, west], spaces: spaces, rows: [table, later], kept: kept}}
     rules:
       unwanted_map: {{mode: enforce, grace: 3s, create_window: 2s}}
       lost_map: {{mode: enforce, grace: 3s, create_window: 2s}}
@@ -82,7 +86,7 @@ policies:
     stale_after: 8s
 executors:
   delete_object: {{sources: [east, west, spaces]}}
-  update_row: {{source: table}}
+  update_row: {{sources: [table, later]}}
 http: {{listen: "127.0.0.1:0"}}
 """
 
@@ -93,6 +97,7 @@ VERBS = ["get", "list", "watch", "delete"]
 class Clusters(maps.MapsAndRows):
     NAME = "clusters"
     SPACES = SPACES
+    MORE = ("_later", "_kept")
     RULES = (
         {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": VERBS},
         {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": VERBS},
@@ -127,8 +132,12 @@ class Clusters(maps.MapsAndRows):
             self.map(SPACES[space], name)
         for space in (0, 1):
             self.map(SPACES[space], "in-both")
-        for name in ("in-east", "in-west", "in-neither"):
+        for name in ("in-east", "in-neither"):
             self.row(name)
+        for name in ("in-west", "later-in-neither"):
+            self.row(name, more="_later")
+        self.map(SPACES[0], "is-kept")
+        self.row("is-kept", "kept", more="_kept")
         for name in PREVIEWS:
             self.create("/api/v1/namespaces", "v1", "Namespace", name, {"preview": "yes"})
             self.row(name, name.removeprefix("preview-"))
@@ -139,6 +148,8 @@ class Clusters(maps.MapsAndRows):
         engine.until("the strays go", lambda: "stray-east" not in self.maps(SPACES[0]), 60)
         engine.until("the strays go", lambda: "stray-west" not in self.maps(SPACES[1]), 60)
         engine.until("the lost row is told", lambda: self.state_of("in-neither") == "lost", 60)
+        lost = "later-in-neither"
+        engine.until("that of the other table, too", lambda: self.state_of(lost, "_later") == "lost", 60)
         engine.until("the preview goes", lambda: self.is_going("preview-closed"), 60)
         # It is made anew in the other namespace: at no time it is in neither for long.
         self.map(SPACES[0], "in-west")
@@ -147,12 +158,12 @@ class Clusters(maps.MapsAndRows):
         self.map(SPACES[0], "stray-later")
         engine.until("the last stray goes", lambda: "stray-later" not in self.maps(SPACES[0]), 60)
         self.assertEqual(engine.end()[0], 0)
-        self.assertEqual(self.maps(SPACES[0]), ["in-both", "in-east", "in-west"])
+        self.assertEqual(self.maps(SPACES[0]), ["in-both", "in-east", "in-west", "is-kept"])
         self.assertEqual(self.maps(SPACES[1]), ["in-both"])
-        self.assertEqual({self.state_of("in-east"), self.state_of("in-west")}, {"active"})
+        self.assertEqual({self.state_of("in-east"), self.state_of("in-west", "_later")}, {"active"})
         self.assertFalse(self.is_going("preview-open"))
         done = sorted(one["subject"] for one in engine.logged("command_ended"))
-        names = ("in-neither", "preview-closed", "stray-east", "stray-later", "stray-west")
+        names = ("in-neither", "later-in-neither", "preview-closed", "stray-east", "stray-later", "stray-west")
         self.assertEqual(done, [f"clusters/{name}" for name in names])
 
     def test_what_lies_in_namespaces_is_not_cluster_scoped(self):

@@ -6,6 +6,7 @@ The table says for each object what it was and what must become of it; no proces
 
 import collections
 import os
+import signal
 import types
 
 import check
@@ -33,6 +34,7 @@ class KafkaMainJob(fleet.Fleet):
         self.check_alive()
         self.check_consumer(engine)
         self.end_fleet()
+        self.check_diff(self.effects(engine))
 
     def test_a_connector_stands_by_for_a_second_one_and_takes_over_when_that_is_gone_S12(self):
         self.make_world(without=[scene.name for scene in scenes.WRONG])
@@ -48,6 +50,58 @@ class KafkaMainJob(fleet.Fleet):
             self.keep(*self.drift())
             self.prove(engine, seconds=90)
         self.end_fleet()
+
+    def test_who_was_not_restarted_since_the_configuration_changed_is_not_believed_and_does_nothing(self):
+        """A connector of before went on to file rows by the former key, and pods lost their rows."""
+        self.make_world(without=[scene.name for scene in scenes.WRONG])
+        self.new_bus(partitions=2)
+        engine = self.start_fleet()
+        self.processes["engine"].end(signal.SIGTERM, 30)
+        self.edit_config({"      selector:": "      labels: [more]\n      selector:"})
+        engine = self.process("engine", "engine")
+        engine.launch()
+        said = "source pods is read by another configuration"
+        engine.until(f"/readyz says: {said}", lambda: said in engine.readiness()[1], 60)
+        self.assertNotIn("source rows", engine.readiness()[1])
+        self.keep(*self.drift())
+        former = self.processes["pods"]
+        former.end(signal.SIGTERM, 30)
+        self.process("pods", "connect", "pods").launch()
+        engine.until("pods are believed", lambda: said not in engine.readiness()[1], 60)
+        refused = "this executor has another configuration of the source than the engine"
+        engine.until(
+            "the executor does nothing",
+            lambda: any(refused in event["detail"] for event in engine.seen(kind="outcome")),
+            60,
+        )
+        done = {event["outcome"] for event in engine.seen(kind="outcome")}
+        self.assertEqual(done, {"failed"})
+        self.processes["executor"].end(signal.SIGTERM, 30)
+        self.process("executor", "execute", "--pause-file", self.pause_file).launch()
+        self.prove(engine, seconds=150)
+        self.end_fleet()
+
+    def check_diff(self, effects):
+        """The journals of all shards under two texts: equal ones order the same, and one whose rule finds
+        nothing lacks what that rule did."""
+        policy = self.policy_without_counts()
+        with open(policy, encoding="utf-8") as file:
+            text = file.read()
+        mine = os.path.join(self.folder, "mine.yaml")
+        with open(mine, "w", encoding="utf-8") as file:
+            file.write(text)
+        code, said = self.run_trueup("policy", "diff", policy, mine, "--journal", self.config)
+        self.assertEqual(code, 0, said)
+        orphan = "when: {pods: one, rows: none}"
+        self.assertEqual(text.count(orphan), 1)
+        with open(mine, "w", encoding="utf-8") as file:
+            file.write(text.replace(orphan, "when: {pods: {one: {phase: Unknown}}, rows: none}"))
+        code, said = self.run_trueup("policy", "diff", policy, mine, "--journal", self.config)
+        self.assertEqual(code, 1, said)
+        orphans = [subject for rule, subject, *_ in effects if rule == "orphaned_pod"]
+        self.assertGreater(len(orphans), 5)
+        for subject in orphans:
+            self.assertIn(subject, said)
 
     def check_consumer(self, engine):
         """A client that is not ours reads from the broker what the engine's own feed told."""

@@ -76,7 +76,10 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
 
 /// Without where its sources look, which has a test of its own.
 Settings but_for_places(Settings settings) {
-    for (SourceSettings& source : settings.sources) source.selects.clear();
+    for (SourceSettings& source : settings.sources) {
+        source.selects.clear();
+        source.mapping = 0;
+    }
     return settings;
 }
 

@@ -105,6 +105,47 @@ TEST(PolicyRoles, APolicyOfAStrangersTableIsRunByItsFileAlone) {
     EXPECT_EQ(policy_settings(parsed(describe_json(config))), settings);
 }
 
+/// By what each source is read: by which key, and which of its fields.
+std::vector<std::uint64_t> mappings(const std::string& policy) {
+    std::vector<std::uint64_t> all;
+    for (const SourceSettings& source : policy_settings(parsed(of(policy))).sources) {
+        all.push_back(source.mapping);
+    }
+    return all;
+}
+
+// What a connector tells of a column that is read since it was started is NULL to every rule.
+TEST_F(PolicyFiles, AnotherKeyOrAnotherFieldIsAnotherMappingOfItsSource) {
+    const auto read = [&](const std::string& text) {
+        write("mine.yaml", text);
+        return mappings("    file: " + std::string(dir / "mine.yaml") +
+                        "\n    roles: {pods: workers, rows: table}\n");
+    };
+    const auto with = [&](std::string text, const std::string& part, const std::string& other) {
+        text.replace(text.find(part), part.size(), other);
+        return read(text);
+    };
+    const std::vector<std::uint64_t> usual = read(small());
+    ASSERT_EQ(usual.size(), 2U);
+    EXPECT_NE(usual[0], 0U);
+    EXPECT_NE(usual[1], 0U);
+    EXPECT_EQ(read(small()), usual);
+    EXPECT_EQ(with(small(), "live: {state: up}", "live: {state: down}"), usual)
+        << "what is made of a field is not how it is read";
+    const auto other_key = with(small(), "key: pod,", "key: \"coalesce(pod, state)\",");
+    EXPECT_EQ(other_key[0], usual[0]);
+    EXPECT_NE(other_key[1], usual[1]);
+    std::string host = small();
+    host.replace(host.find("pod: text}"), 10, "pod: text, host: text}");
+    EXPECT_EQ(read(host), usual) << "what no rule reads is not told";
+    const auto more = with(host, "rows: none}", "rows: {none: {host: gone}}}");
+    EXPECT_EQ(more[0], usual[0]);
+    EXPECT_NE(more[1], usual[1]);
+    const auto label = with(small(), "pods: one,", "pods: {one: {label.drain: null}},");
+    EXPECT_NE(label[0], usual[0]);
+    EXPECT_EQ(label[1], usual[1]);
+}
+
 TEST(PolicyRoles, ColumnsOfRulesThatAreOffAreNotNeeded) {
     const std::string file = std::string("    file: ") + TRUEUP_POLICIES +
                              "/examples/workers.yaml\n"

@@ -51,6 +51,20 @@ TEST(Guard, Guard_new_owner_knows_nothing_WhatTheFormerProvedIsProvenNoMore) {
     EXPECT_FALSE(s.source("rows").known);
 }
 
+// ADR 60: a connector that was not restarted since the key changed files rows elsewhere.
+TEST(Guard, Guard_one_mapping_WhatIsReadByAnotherKeyIsNotTaken) {
+    Settings settings = graph_settings();
+    settings.sources[1].mapping = 7;
+    JournalScript s(settings);
+    s.own("rows");
+    ChangeView word;
+    word.kind = ChangeKind::kAlive;
+    word.mapping = 6;
+    s.change("rows", word);
+    s.rows_listed(20, {});
+    EXPECT_FALSE(s.source("rows").known);
+}
+
 // Design §4.2: what was told of it got lost on the way, or is another version.
 TEST(Guard, Guard_same_as_told_WhatWasNeverToldIsNotTheSame) {
     for (const char* pk : {"7", "8"}) {

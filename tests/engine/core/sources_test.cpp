@@ -29,6 +29,140 @@ TEST(Sources, AHoleMakesItUnknownUntilTheNextEpoch) {
               "360s delete_pod wrapper-7 a\n");
 }
 
+/// Settings that say by what rows are read.
+Settings mapped(std::uint64_t mapping) {
+    Settings settings = graph_settings();
+    settings.sources[1].mapping = mapping;
+    return settings;
+}
+
+/// A new owner of the source, which reads it by that.
+void own(JournalScript& s, const std::string& source, std::uint64_t mapping) {
+    s.own(source);
+    ChangeView word;
+    word.kind = ChangeKind::kAlive;
+    word.mapping = mapping;
+    s.change(source, word);
+}
+void own_rows(JournalScript& s, std::uint64_t mapping) { own(s, "rows", mapping); }
+
+// A connector that was started before the key changed listed every row under a name by which nobody
+// looks for it, and pods of rows that were there were deleted.
+TEST(Sources, WhatIsReadByAnotherMappingIsNotTaken) {
+    JournalScript s(mapped(7));
+    s.known("pods");
+    own_rows(s, 6);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.rows_listed(20, {{.pk = "7", .name = "7", .version = 12}});
+    s.quiet_until(300s);
+    EXPECT_TRUE(s.source("rows").misread);
+    EXPECT_FALSE(s.source("rows").known);
+    EXPECT_EQ(s.source("rows").population, 0U) << "nothing is filed where it does not belong";
+    EXPECT_TRUE(s.last().wants_epoch.empty()) << "another list of it would not help";
+    EXPECT_EQ(s.news(), "");
+}
+
+TEST(Sources, AnOwnerThatReadsByTheSettingsIsBelievedAgain) {
+    JournalScript s(mapped(7));
+    s.known("pods");
+    own_rows(s, 6);
+    s.rows_listed(20, {});
+    own_rows(s, 7);
+    EXPECT_FALSE(s.source("rows").misread);
+    EXPECT_FALSE(s.source("rows").known);
+    s.rows_listed(30, {{.pk = "7", .name = "wrapper-7", .version = 12}});
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_EQ(s.source("rows").quarantine, core::Quarantine::kNone);
+}
+
+TEST(Sources, WhatWasReadRightlyIsNotOnceTheSettingsSayOtherwise) {
+    JournalScript s(mapped(7));
+    s.known("pods");
+    own_rows(s, 7);
+    s.rows_listed(20, {{.pk = "7", .name = "wrapper-7", .version = 12}});
+    EXPECT_TRUE(s.source("rows").known);
+    s.put_in_force(mapped(8));
+    EXPECT_TRUE(s.source("rows").misread);
+    EXPECT_FALSE(s.source("rows").known);
+    s.row_gone("wrapper-7", "7", 30);
+    EXPECT_TRUE(s.facet("wrapper-7", "public.instances/7")->present()) << "nothing of it is taken";
+    s.put_in_force(mapped(7));
+    EXPECT_FALSE(s.source("rows").misread);
+    EXPECT_TRUE(s.source("rows").hole) << "what it told meanwhile was not taken";
+    EXPECT_EQ(s.last().wants_epoch, std::vector<SourceId>{1});
+    s.rows_listed(40, {{.pk = "8", .name = "wrapper-8", .version = 31}});
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_FALSE(s.facet("wrapper-7", "public.instances/7")->present());
+}
+
+// What says it not, as a connector of before this or a source of one's own, is taken as ever.
+TEST(Sources, WhoDoesNotSayByWhatItReadsIsBelieved) {
+    JournalScript s(mapped(7));
+    s.known("pods");
+    s.known("rows");
+    EXPECT_TRUE(s.source("rows").known);
+    JournalScript t(mapped(0));
+    t.known("pods");
+    own_rows(t, 6);
+    t.rows_listed(20, {});
+    EXPECT_TRUE(t.source("rows").known);
+}
+
+// Who went back in time says so once. Of pods whose rows a restore had lost nothing said that they
+// had been there, and they were deleted.
+TEST(Sources, WhatWentBackInTimeWhileItWasMisreadIsNotForgotten) {
+    for (const bool told : {true, false}) {
+        JournalScript s(mapped(7));
+        s.known("pods");
+        own_rows(s, 7);
+        s.rows_listed(20, {{.pk = "7", .name = "wrapper-7", .version = 12}});
+        own_rows(s, 6);
+        s.row({.pk = "7", .name = "7", .version = 500});
+        EXPECT_EQ(s.source("rows").newest, 500U);
+        if (told) {
+            s.begin("rows", 510, true);
+            s.end("rows");
+        }
+        own_rows(s, 7);
+        s.rows_listed(told ? 520 : 300, {{.pk = "7", .name = "wrapper-7", .version = 12}});
+        EXPECT_TRUE(s.source("rows").known) << told;
+        EXPECT_EQ(s.source("rows").quarantine, core::Quarantine::kRewound) << told;
+    }
+}
+
+// A hole of before asked for one list after the other, of which none could be taken.
+TEST(Sources, OfWhatIsMisreadNoListIsAskedFor) {
+    Settings settings = two_clusters();
+    settings.sources.back().mapping = 7;
+    JournalScript s(settings);
+    s.all_known();
+    own(s, "west", 6);
+    s.hole("west");
+    s.alive("west");
+    EXPECT_TRUE(s.source("west").misread);
+    EXPECT_TRUE(s.source("west").hole);
+    EXPECT_TRUE(s.last().wants_epoch.empty());
+    settings.sources.pop_back();
+    s.put_in_force(settings);
+    EXPECT_FALSE(s.source("west").misread);
+    EXPECT_FALSE(s.source("west").hole) << "nobody reads it any more";
+    EXPECT_TRUE(s.last().wants_epoch.empty());
+}
+
+TEST(Sources, NobodyCanVouchForWhatIsReadByAnotherMapping) {
+    JournalScript s(mapped(7));
+    s.known("pods");
+    own_rows(s, 6);
+    Request request;
+    request.kind = RequestKind::kRelease;
+    request.scope.source = "rows";
+    s.request(request);
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_EQ(s.answered().sentence,
+              "the connector of rows reads it by another configuration than this engine has; start "
+              "anew whichever of the two has the older one");
+}
+
 TEST(Sources, AnEpochThatWasOpenAtTheHoleIsVoid) {
     JournalScript s = quiet_world();
     s.begin("rows", 20);

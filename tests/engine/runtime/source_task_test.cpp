@@ -118,6 +118,29 @@ TEST_F(SourceTaskTest, TheOffsetOfATokenlessStartIsTheToken_Design4_3) {
     EXPECT_EQ(connector_.restarts, 1);
 }
 
+TEST_F(SourceTaskTest, ItSaysByWhatItReadsAtItsStartAndBeforeEachList) {
+    SourceTaskSettings settings;
+    settings.source = "pods";
+    settings.topic = kTopic;
+    settings.partitions = 2;
+    settings.mapping = 0xfedcba9876543210U;
+    task_ = std::make_unique<SourceTask>(settings, log_, connector_);
+    steps(1);
+    connector_.say(epoch_begins(7)).say(epoch_ends());
+    steps(2);
+    for (std::int32_t partition = 0; partition < 2; ++partition) {
+        std::vector<ChangeKind> kinds;
+        for (const StoredRecord& record : records(partition)) {
+            const auto change = codec::decode_change(record.value);
+            ASSERT_TRUE(change.ok());
+            if (change->mapping == settings.mapping) kinds.push_back(change->kind);
+        }
+        std::vector<ChangeKind> wanted{ChangeKind::kOwner, ChangeKind::kSnapshotBegin};
+        if (partition == 0) wanted.insert(wanted.begin(), ChangeKind::kIncarnationStart);
+        EXPECT_EQ(kinds, wanted);
+    }
+}
+
 TEST_F(SourceTaskTest, TheMachineReadsOnlyAfterTheTokenIsTaken_Design4_3) {
     make();
     log_.fail_next_append(false, kTopic);
