@@ -198,6 +198,7 @@ void Oracles::judge_late(const Sent& sent, Millis on_its_way) {
         violate("late", what_of(command) + "it had expired");
     }
     for (const Predicate& predicate : command.draft.read_set) {
+        if (predicate.kind == Predicate::Kind::kReadBy) continue;  // that is known without a look
         const auto look = sent.known.find(asked_by(command, predicate));
         if (look == sent.known.end() || now - look->second.at <= kCheckAge) continue;
         return violate("late", what_of(command) + "its executor had looked " +

@@ -86,7 +86,7 @@ policies:
     stale_after: 8s
 executors:
   delete_object: {{sources: [east, west, spaces]}}
-  update_row: {{sources: [table, later]}}
+  update_row: [{{source: table}}, {{source: later}}]
 http: {{listen: "127.0.0.1:0"}}
 """
 

@@ -71,7 +71,7 @@ class KafkaMainJob(fleet.Fleet):
         refused = "this executor has another configuration of the source than the engine"
         engine.until(
             "the executor does nothing",
-            lambda: any(refused in event["detail"] for event in engine.seen(kind="outcome")),
+            lambda: any(refused in event["text"] for event in engine.seen(kind="outcome")),
             60,
         )
         done = {event["outcome"] for event in engine.seen(kind="outcome")}
@@ -95,7 +95,7 @@ class KafkaMainJob(fleet.Fleet):
         orphan = "when: {pods: one, rows: none}"
         self.assertEqual(text.count(orphan), 1)
         with open(mine, "w", encoding="utf-8") as file:
-            file.write(text.replace(orphan, "when: {pods: {one: {phase: Unknown}}, rows: none}"))
+            file.write(text.replace(orphan, "when: {pods: {one: {phase: Unknown}}, rows: none}\n    acknowledge: [blind_seen]"))
         code, said = self.run_trueup("policy", "diff", policy, mine, "--journal", self.config)
         self.assertEqual(code, 1, said)
         orphans = [subject for rule, subject, *_ in effects if rule == "orphaned_pod"]

@@ -156,6 +156,7 @@ bool is_update(const Command& command) { return updates(command.draft.action.kin
 std::string not_looked_at(const Command& command, bool pod, bool key, bool row) {
     using Of = Predicate::Kind;
     for (const Predicate& predicate : command.draft.read_set) {
+        if (predicate.kind == Of::kReadBy) continue;  // that is known without a look
         const bool by_name = predicate.kind == Of::kNone || predicate.kind == Of::kNoneBut;
         const bool rows = predicate.source == "rows";
         const bool looked = rows ? (by_name ? key : row) : pod;
