@@ -78,22 +78,17 @@ class Search {
     bool run() {
         std::vector<const policy::Case*> asked;
         for (const CaseAt& at : cases_) asked.push_back(&case_at(at));
-        const bool small = each_world(
-            policy_, asked,
-            [&](const World& world) {
-                left_.spend(1);
-                if (!left_.any()) return;
-                if (alone_) {  // of one it is enough that it may have found what it did
-                    const policy::Case& found = case_at(cases_.front());
-                    if (finds(found, world, Certainty::kFree))
-                        go_from(after(policy_, found, world));
-                    return;
-                }
-                World from = world;
-                forget_compared(from);
-                go_from(from);
-            },
-            true);
+        // What the cases before them ask is part of the world, too, or they would find something in
+        // a world that has nothing of it.
+        std::vector<const policy::Case*> all = asked;
+        for (const CaseAt& at : cases_) {
+            for (std::size_t before = 0; before < at.index; ++before) {
+                all.push_back(&case_at({at.rule, before}));
+            }
+        }
+        const auto visit = [this](const World& world) { go_through(world); };
+        const bool small =
+            each_world(policy_, all, visit, true) || each_world(policy_, asked, visit, true);
         return small && left_.any();
     }
 
@@ -107,6 +102,19 @@ class Search {
 
     const policy::Case& case_at(const CaseAt& at) const {
         return policy_.rules[at.rule].cases[at.index];
+    }
+
+    void go_through(const World& world) {
+        left_.spend(1);
+        if (!left_.any()) return;
+        if (alone_) {  // of one it is enough that it may have found what it did
+            const policy::Case& found = case_at(cases_.front());
+            if (finds(found, world, Certainty::kFree)) go_from(after(policy_, found, world));
+            return;
+        }
+        World from = world;
+        forget_compared(from);
+        go_from(from);
     }
 
     /// For certain. Of a case that is looked at alone a second object, or a reference, is taken to
@@ -125,13 +133,27 @@ class Search {
         });
     }
 
-    /// Does a case before it find something already?
+    /// Does a case before it find something already, whatever else there is?
     bool covered(const CaseAt& at, const World& world) const {
         const std::vector<policy::Case>& all = policy_.rules[at.rule].cases;
         return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(at.index),
                            [&](const policy::Case& before) {
-                               return !before.duplicates && !before.past && finds(before, world);
+                               return !before.duplicates && !before.past &&
+                                      speaks_for_itself(before) && finds(before, world);
                            });
+    }
+
+    /// What is about nothing that is there finds nothing; and what wants a second object, or a
+    /// reference, to be as it asks finds something only where they are.
+    bool speaks_for_itself(const policy::Case& found) const {
+        const auto& when = found.when;
+        const bool about_something = std::any_of(when.begin(), when.end(), [](const auto& each) {
+            return each.quantifier != Quantifier::kNone;
+        });
+        return about_something && std::none_of(when.begin(), when.end(), [this](const auto& each) {
+                   return each.quantifier == Quantifier::kSurplus ||
+                          policy::find_role(policy_, each.role)->reference;
+               });
     }
 
     static std::string key_of(const World& world) {

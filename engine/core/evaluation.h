@@ -130,6 +130,7 @@ class Evaluation {
     bool vetoes(const Facet& object) const;
     bool crowded(const PlanStep& step, const Found& bound, const Facet* target) const;
     bool vetoed_in(const PlanCase& found, const Found& bound) const;
+    bool elsewhere(const Seen* bound, const Seen& seen) const;
     BrokerTime said_beside(SourceId source, Role number, std::span<const SourceId> sources) const;
     Leanings leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
                          const Facet& object) const;

@@ -126,20 +126,37 @@ bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* 
     });
 }
 
-/// On what is bound, or on what a `none` looked past; references excepted.
+/// On what is bound, on what was looked past, or on what conditions and the cases before asked for:
+/// of all of that an executor asks once more that nobody has put a hold on it. References excepted.
 bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
     for (const Seen* object : of_roles(bound)) {
         if (object != nullptr && !role(object->role).reference && vetoes(*object)) {
             return true;
         }
     }
-    return std::any_of(found.patterns.begin(), found.patterns.end(),
-                       [&](const PlanPattern& pattern) {
-                           if (pattern.quantifier != Quantifier::kNone) return false;
-                           return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
-                               return seen.role == pattern.role && vetoes(seen);
-                           });
-                       });
+    const auto by = [&](const std::vector<PlanPattern>& patterns, const auto& looks_past) {
+        return std::any_of(patterns.begin(), patterns.end(), [&](const PlanPattern& pattern) {
+            return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
+                return seen.role == pattern.role && looks_past(pattern, seen) && vetoes(seen);
+            });
+        });
+    };
+    const auto beside = [&](const PlanPattern& pattern, const Seen& seen) {
+        if (pattern.quantifier == Quantifier::kNone) return true;
+        const bool ranks = pattern.quantifier == Quantifier::kSurplus;
+        return (ranks && !deleting(*seen.facet)) || elsewhere(bound[pattern.role], seen);
+    };
+    const auto asked = [&](const PlanPattern& pattern, const Seen& /*seen*/) {
+        return !role(pattern.role).reference && bound[pattern.role] == nullptr;
+    };
+    return by(found.patterns, beside) || by(found.looked_up, asked) || by(found.before, asked);
+}
+
+/// Is it in another source than the bound one of its role, where a name may be another's?
+bool Evaluation::elsewhere(const Seen* bound, const Seen& seen) const {
+    if (bound == nullptr || bound->facet->source == seen.facet->source) return false;
+    const PlanRole& of = role(seen.role);
+    return !of.reference && !(of.several && of.kubernetes());
 }
 
 /// Of several sources each must have been heard past what the others said last: what is gone from

@@ -422,6 +422,11 @@ TEST_F(HttpServer, StrangersSeeThatItIsNotReadyAndNoNames) {
     const RawAnswer remarked = ask("GET", "/readyz", token('v'));
     EXPECT_EQ(remarked.status, 200);
     EXPECT_TRUE(has(remarked.body, "3 objects have a word in rows.status")) << remarked.body;
+    snapshot.configuration = "trueup.yaml:7: rules.orphaned is not a rule; it goes on as it was";
+    const RawAnswer goes_on = ask("GET", "/readyz", token('v'));
+    EXPECT_EQ(goes_on.status, 200) << "what runs goes on by the policy in its journal";
+    EXPECT_TRUE(has(goes_on.body, snapshot.configuration)) << goes_on.body;
+    EXPECT_EQ(ask("GET", "/readyz").body, "ready\n") << "files are nobody else's business";
 }
 
 TEST_F(HttpServer, WhoHasNoGoodTokenIsToldToWaitAndAGoodOneIsServedFromTheSameAddress) {

@@ -1066,26 +1066,12 @@ class Judgement {
                 lean(source, past, slow ? Millis{0} : moment_.create_window, leaned);
             }
         };
-        std::vector<policy::Pattern> others;  // that named conditions ask, of whichever object
-        const auto add_all_asked = [&](const policy::Case& asking) {
-            for (const policy::Pattern* pattern : in_order(asking)) {
-                add_asked(pattern->condition, others);
-                for (const policy::Ranking& each : pattern->keep) add_asked(each.condition, others);
-            }
-        };
-        add_all_asked(found);
         for (const policy::Pattern* pattern : in_order(found)) {
             lean_on(pattern->role, asked(*pattern, bound));
         }
-        // Each case before would have been the one to find something.
-        for (const policy::Case& earlier : rule_.cases) {
-            if (&earlier == &found) break;
-            add_all_asked(earlier);
-            for (const policy::Pattern& pattern : earlier.when) {
-                lean_on(pattern.role, sources(pattern.role));
-            }
+        for (const policy::Pattern& pattern : asked_on_the_way(found)) {
+            lean_on(pattern.role, sources(pattern.role));
         }
-        for (const policy::Pattern& pattern : others) lean_on(pattern.role, sources(pattern.role));
         if (rests_on_ledger(found)) {
             lean_on(policy_.ledger->objects, sources(policy_.ledger->objects));
         }
@@ -1259,18 +1245,57 @@ class Judgement {
         return veto && (veto->unchanged || veto->value == "true");
     }
 
-    /// On what is bound, or on what a `none` looked past.
+    /// On what is bound, on what was looked past, or on what was asked for on the way.
     bool vetoed(const policy::Case& found, const Bound& bound) const {
         for (const auto& [name, object] : bound) {
-            if (object != nullptr && !role(name).reference && has_veto(*object)) return true;
+            const policy::Role& of = role(name);
+            if (object == nullptr || of.reference) continue;
+            if (has_veto(*object)) return true;
+            // In another source one of the name may be another's; of several others may come
+            // anyhow.
+            if (of.several && in_kubernetes(of)) continue;
+            for (const Facet* other : facets(name)) {
+                if (other->source != object->source && has_veto(*other)) return true;
+            }
         }
         for (const policy::Pattern& pattern : found.when) {
-            if (pattern.quantifier != Quantifier::kNone) continue;
+            const bool ranks = pattern.quantifier == Quantifier::kSurplus;
+            if (pattern.quantifier != Quantifier::kNone && !ranks) continue;
+            for (const Facet* facet : facets(pattern.role)) {
+                const bool goes = facet->fields().is("deleting", "true");
+                if (has_veto(*facet) && !(ranks && goes)) return true;
+            }
+        }
+        for (const policy::Pattern& pattern : asked_on_the_way(found)) {
+            const auto object = bound.find(pattern.role);
+            const bool is_bound = object != bound.end() && object->second != nullptr;
+            if (role(pattern.role).reference || is_bound) continue;
             for (const Facet* facet : facets(pattern.role)) {
                 if (has_veto(*facet)) return true;
             }
         }
         return false;
+    }
+
+    /// What the cases before it ask, of which each would have been the one to find something; and
+    /// what its named conditions and theirs ask of others.
+    std::vector<policy::Pattern> asked_on_the_way(const policy::Case& found) const {
+        std::vector<policy::Pattern> all;
+        std::vector<policy::Pattern> others;
+        const auto add_all_asked = [&](const policy::Case& asking) {
+            for (const policy::Pattern* pattern : in_order(asking)) {
+                add_asked(pattern->condition, others);
+                for (const policy::Ranking& each : pattern->keep) add_asked(each.condition, others);
+            }
+        };
+        add_all_asked(found);
+        for (const policy::Case& earlier : rule_.cases) {
+            if (&earlier == &found) break;
+            add_all_asked(earlier);
+            all.insert(all.end(), earlier.when.begin(), earlier.when.end());
+        }
+        all.insert(all.end(), others.begin(), others.end());
+        return all;
     }
 
     /// The table of a role with `as_of` is as old as its last complete filling, by who says when

@@ -644,6 +644,31 @@ rules:
     EXPECT_EQ(says(), "waiting stale u1");
 }
 
+TEST_F(Evaluator, AHoldOnWhatTheCasesBeforeLookedAtHoldsTheCommand) {
+    // A command was ordered that its own executor had to refuse, again and again: it asks that
+    // nobody has put a hold on a pod at which only the case before had looked.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, fields: {name: text, status: [up, down]}}
+  pods: {kind: pod, key: name, fields: {phase: text}}
+rules:
+  ended:
+    finds: x
+    grace: 60s
+    cases:
+      - when: {rows: {one: {status: up}}, pods: {one: {phase: Failed}}}
+        do: report
+      - when: {rows: {one: {status: up}}}
+        do: {update: rows, set: {status: down}}
+)");
+    shows("rows", "t/1", {{"name", text("w")}, {"status", text("up")}});
+    shows("pods", "u1", {{"name", text("w")}, {"phase", text("Running")}});
+    EXPECT_EQ(Looked(plan_, settings_, world_).decide(0).kind, Verdict::Kind::kAct);
+    world_.subject.facets.back() = object(
+        "pods", "u1", {{"hold", text("true")}, {"name", text("w")}, {"phase", text("Running")}});
+    EXPECT_EQ(says(), "abstain veto");
+}
+
 TEST_F(Evaluator, WhatIsTakenAwayMayHaveAnOldRowBesideItsOwn) {
     // An instance with an old row beside its own was never ended: its command rested on that no
     // other row has the key, and was refused for ever.

@@ -62,6 +62,45 @@ TEST(PolicyCycles, OfATextThatIsNeverWhatWasAskedFor) {
     for (const auto& [when, what] : rules) EXPECT_TRUE(goes_round(when, what)) << when << what;
 }
 
+/// The same of a rule with several cases.
+bool goes_round(const std::vector<Rule>& cases) {
+    std::string text = R"(policy: p
+language: 1
+subject: x
+roles:
+  pods: {kind: pod, key: name}
+  rows: {kind: row, key: pod_name, fields: {status: [active, dead], pod_name: text, seen: timestamp}}
+rules:
+  r:
+    finds: x
+    grace: 60s
+    cases:
+)";
+    for (const auto& [when, what] : cases) {
+        text += "      - {when: " + when + ", do: " + what + "}\n";
+    }
+    const auto file = parse_policy(text, "p.yaml");
+    if (file) return false;
+    EXPECT_NE(file.error().what.find("matches the same object again"), std::string::npos)
+        << file.error().what << '\n'
+        << text;
+    return true;
+}
+
+// A rule wrote a row again and again: beside a pod of which only the case before it says something,
+// and where that case was about nothing that is there, which finds nothing.
+TEST(PolicyCycles, ACaseBeforeStandsInTheWayOnlyWhereItFindsSomething) {
+    const std::string mark = "{update: rows, set: {status: dead}}";
+    const std::string gone = "{pods: {none: {deleting: false}}}";
+    EXPECT_TRUE(goes_round({{gone, "report"}, {"{rows: one}", mark}}));
+    EXPECT_TRUE(goes_round({{"{pods: one}", "report"}, {"{rows: one}", mark}}));
+    EXPECT_TRUE(goes_round({{"{pods: none}", "report"}, {"{rows: one, pods: none}", mark}}));
+    EXPECT_FALSE(goes_round({{"{rows: {one: {status: dead}}}", "report"}, {"{rows: one}", mark}}));
+    EXPECT_TRUE(goes_round(
+        {{"{rows: {surplus: {}, keep: [{latest: seen}]}}", "report"}, {"{rows: one}", mark}}))
+        << "one row alone is no surplus";
+}
+
 TEST(PolicyCycles, NotOfATextThatIsWhatWasAskedFor) {
     const std::vector<Rule> rules{
         {"{boxes: {one: {name: {starts: 'w-'}, note: {not: {starts: 'w-'}}}}, rows: one}",
