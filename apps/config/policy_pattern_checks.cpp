@@ -24,6 +24,14 @@ void PolicyChecks::check_patterns(const policy::Case& found) {
     const bool makes =
         std::any_of(found.steps.begin(), found.steps.end(),
                     [](const policy::Step& step) { return step.verb == Verb::kInsert; });
+    const bool about_nothing = std::all_of(
+        found.when.begin(), found.when.end(),
+        [](const policy::Pattern& each) { return each.quantifier == Quantifier::kNone; });
+    if (about_nothing && !found.duplicates && found.steps.front().verb == Verb::kReport) {
+        warn(
+            "it is about nothing that is there, so that it never finds anything, and stands in no "
+            "other case's way (about_nothing); write one or some for what is there");
+    }
     for (const policy::Pattern& pattern : found.when) {
         const policy::Role& of = role(pattern.role);
         if (pattern.quantifier == Quantifier::kSurplus && pattern.keep.empty()) {

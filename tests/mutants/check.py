@@ -4,6 +4,7 @@
   check.py             every tests/mutants/*.patch
   check.py NAME...     these
   check.py --list      their names, and what each one did
+  check.py --applies   only whether each can still be put back, in a few seconds (tools/check)
 
 A patch begins with what the mistake did, and names the test that notices it: `Test: PROGRAM FILTER`,
 a program of the build and its --gtest_filter. It is applied to a copy of the tracked files in
@@ -43,6 +44,11 @@ class Mistake:
             command + (["-R"] if back else []), cwd=COPY, capture_output=True, text=True
         )
         return result.returncode == 0, result.stdout + result.stderr
+
+
+    def applies(self):
+        command = ["patch", "-p1", "-s", "-f", "--dry-run", "-i", str(self.path)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
 def copy_tracked():
@@ -119,6 +125,7 @@ def main():
     )
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--applies", action="store_true")
     args = parser.parse_args()
     known = {path.stem: Mistake(path) for path in sorted(HERE.glob("*.patch"))}
     unknown = [name for name in args.names if name not in known]
@@ -129,6 +136,11 @@ def main():
         for mistake in chosen:
             print(f"{mistake.name}: {mistake.symptom}")
         return 0
+    if args.applies:
+        lost = [mistake for mistake in chosen if not mistake.applies()]
+        for mistake in lost:
+            print(f"{mistake.path.relative_to(ROOT)}: does not apply any more; make it anew")
+        return 1 if lost else 0
     left_out = [m for m in chosen if NEEDS.get(m.program, "PATH") not in os.environ]
     chosen = [m for m in chosen if m not in left_out]
     copy_tracked()

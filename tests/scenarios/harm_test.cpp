@@ -58,6 +58,7 @@ const std::map<std::string, std::string>& harmless() {
         {"undone_by_another",
          "its pod is of a builder, which no build has, so that one of both is off"},
         {"updates_what_it_deletes", "it is told as done, and nothing is written"},
+        {"warns_about_nothing", "it finds nothing"},
         {"warns_acknowledged_nothing", "a word that means nothing does nothing"},
         {"warns_list_scan", "it costs the API server more"},
         {"warns_null_skipped", "it says less than its author thinks, and does no more"},
