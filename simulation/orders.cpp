@@ -136,7 +136,9 @@ void Oracles::judge_meant(const Command& command, SteadyTime issued) {
 
 /// Nobody may carry out what has expired, so that another thing can follow it.
 void Oracles::judge_order(const Command& command) {
-    Command& last = last_[command.draft.target.object_id];
+    // What is to be made has its name for an id: a row and a pod may have the same.
+    const Target& target = command.draft.target;
+    Command& last = last_[target.source + '/' + target.object_id];
     // What was ordered of a row under the name that it had before is refused: its key is asked for.
     const bool over = last.id.none() || ended_commands_.count(last.id) != 0 ||
                       last.subject != command.subject || command.issued > last.not_after + kSkew;

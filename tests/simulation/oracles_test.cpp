@@ -606,6 +606,23 @@ TEST_F(OraclesTest, NobodyOrdersASecondThingOfAnObjectBeforeTheFirstHasEnded) {
     EXPECT_EQ(oracles_.violations().size(), 1U) << "who has forgotten the first cannot wait for it";
 }
 
+// What is to be made is known by its name: a pod was created while a row of its name was to be
+// inserted, which another rule had ordered for another reason (drawn seed 902324).
+TEST_F(OraclesTest, ARowAndAPodOfOneNameAreTwoObjects) {
+    Command row = command("wrapper-s7", 1);
+    row.draft.target.source = "rows";
+    row.not_after = BrokerTime(Millis{60'000});
+    Command pod = command("wrapper-s7", 2);
+    pod.draft.target.source = "pods";
+    Command again = command("wrapper-s7", 3);
+    again.draft.target.source = "rows";
+    oracles_.given(row, scheduler_.steady_now());
+    oracles_.given(pod, scheduler_.steady_now());
+    EXPECT_EQ(violated(), Names{});
+    oracles_.given(again, scheduler_.steady_now());
+    EXPECT_EQ(violated(), Names{"order"});
+}
+
 TEST_F(OraclesTest, LateIsAWriteAfterTheCommandHasExpired) {
     const auto write_after = [this](const std::string& name, Millis time) {
         Command order = command(name, ++calls_);
