@@ -16,6 +16,7 @@ using policy::Quantifier;
 /// What all searches together may still do.
 struct Left {
     static constexpr std::size_t kMostStates = 200'000;
+    static constexpr std::size_t kMostAlone = 800'000;  ///< by all cases that are looked at alone
     std::size_t states = kMostStates;
     std::size_t told = 20;  ///< nobody reads more of them
 
@@ -83,12 +84,14 @@ class Search {
         std::vector<const policy::Case*> all = asked;
         for (const CaseAt& at : cases_) {
             for (std::size_t before = 0; before < at.index; ++before) {
-                all.push_back(&case_at({at.rule, before}));
+                const policy::Case& earlier = case_at({at.rule, before});
+                if (may_cover(earlier, case_at(at))) all.push_back(&earlier);
             }
         }
         const auto visit = [this](const World& world) { go_through(world); };
-        const bool small =
-            each_world(policy_, all, visit, true) || each_world(policy_, asked, visit, true);
+        const bool small = each_world(policy_, all, visit, true);
+        // Of less of the world something is known, too, though not all of it.
+        if (!small) (void)each_world(policy_, asked, visit, true);
         return small && left_.any();
     }
 
@@ -138,22 +141,37 @@ class Search {
         const std::vector<policy::Case>& all = policy_.rules[at.rule].cases;
         return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(at.index),
                            [&](const policy::Case& before) {
-                               return !before.duplicates && !before.past &&
-                                      speaks_for_itself(before) && finds(before, world);
+                               return may_cover(before, case_at(at)) && finds(before, world);
                            });
     }
 
-    /// What is about nothing that is there finds nothing; and what wants a second object, or a
-    /// reference, to be as it asks finds something only where they are.
-    bool speaks_for_itself(const policy::Case& found) const {
-        const auto& when = found.when;
-        const bool about_something = std::any_of(when.begin(), when.end(), [](const auto& each) {
-            return each.quantifier != Quantifier::kNone;
-        });
-        return about_something && std::none_of(when.begin(), when.end(), [this](const auto& each) {
-                   return each.quantifier == Quantifier::kSurplus ||
-                          policy::find_role(policy_, each.role)->reference;
+    /// What is about nothing that is there finds nothing, and what takes away only what may not be
+    /// there is behind it at once. What wants a second object, or a reference, to be as it asks
+    /// finds something only where they are; of a case alone that is so where it wants the same.
+    bool may_cover(const policy::Case& before, const policy::Case& found) const {
+        if (before.duplicates || before.past) return false;
+        const auto bound = [&](const std::string& role) {
+            return std::any_of(before.when.begin(), before.when.end(), [&](const auto& each) {
+                return each.role == role && each.quantifier != Quantifier::kNone;
+            });
+        };
+        const bool about_something =
+            std::any_of(before.when.begin(), before.when.end(),
+                        [](const auto& each) { return each.quantifier != Quantifier::kNone; });
+        const bool does =
+            std::any_of(before.steps.begin(), before.steps.end(), [&](const policy::Step& step) {
+                const auto effect = policy::effect_of(step.verb);
+                return effect != policy::Effect::kRemoves || bound(step.role);
+            });
+        return about_something && does &&
+               std::all_of(before.when.begin(), before.when.end(), [&](const auto& each) {
+                   const bool by_itself = each.quantifier != Quantifier::kSurplus &&
+                                          !policy::find_role(policy_, each.role)->reference;
+                   return by_itself || (alone_ && !sets(found, each.named) && asks(found, each));
                });
+    }
+    static bool asks(const policy::Case& found, const policy::Pattern& pattern) {
+        return std::find(found.when.begin(), found.when.end(), pattern) != found.when.end();
     }
 
     static std::string key_of(const World& world) {
@@ -269,7 +287,12 @@ bool each_cycle(const policy::Policy& policy, const std::function<void(const Cyc
     Told told(left, visit);
     const std::function<void(const Cycle&)> once = [&told](const Cycle& cycle) { told(cycle); };
     bool all = true;
-    for (const CaseAt& one : alone) all = Search(policy, {one}, left, once).run() && all;
+    left.states = Left::kMostAlone;
+    for (const CaseAt& one : alone) {
+        if (!left.any()) break;
+        all = Search(policy, {one}, left, once).run() && all;
+    }
+    all = all && left.any();
     left.states = Left::kMostStates;
     if (eager.size() > 1 && left.any() && !Search(policy, eager, left, once).run()) {
         all = false;

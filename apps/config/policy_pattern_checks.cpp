@@ -27,7 +27,7 @@ void PolicyChecks::check_patterns(const policy::Case& found) {
     const bool about_nothing = std::all_of(
         found.when.begin(), found.when.end(),
         [](const policy::Pattern& each) { return each.quantifier == Quantifier::kNone; });
-    if (about_nothing && !found.duplicates && found.steps.front().verb == Verb::kReport) {
+    if (about_nothing && !found.duplicates) {
         warn(
             "it is about nothing that is there, so that it never finds anything, and stands in no "
             "other case's way (about_nothing); write one or some for what is there");

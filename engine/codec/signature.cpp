@@ -28,6 +28,7 @@ class Hmac {
   public:
     Hmac() {
         EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+        TRUEUP_CHECK(mac != nullptr);
         context_.reset(EVP_MAC_CTX_new(mac));
         EVP_MAC_free(mac);  // the context has it, too
         std::string digest = "SHA256";

@@ -261,7 +261,7 @@ Reason CarryingOn::order_step(Entry& entry, Finding& face, const PlanStep& step)
         awaited_.wait_for({ending.again, kNoSource, {}});
         return Reason::kNone;
     }
-    if (vetoed(*object)) return Reason::kVeto;
+    if (vetoed(*object) || vetoed_elsewhere(subject)) return Reason::kVeto;
     // Its owner may have closed it by a word that we do not know.
     if (!claim.yes()) return claim.why;
     if (write && !values_known(*state_.plan, meta_.settings, step, subject, *object)) {
@@ -310,6 +310,19 @@ CommandDraft CarryingOn::draft_of(const Subject& subject, const PlanStep& step,
     }
     look_elsewhere(subject, draft);
     return draft;
+}
+
+/// Has somebody put a hold on what is dead in another source of what was taken? A command rests on
+/// that, too.
+bool CarryingOn::vetoed_elsewhere(const Subject& subject) const {
+    const Ending& ending = *subject.ending;
+    const Role taken = role_taken(ending);
+    if (taken == kNoRole) return false;
+    const std::vector<SourceId>& sources = state_.plan->roles[taken].sources;
+    return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+        return facet.source != ending.taken_source && facet.present() && vetoed(facet) &&
+               std::find(sources.begin(), sources.end(), facet.source) != sources.end();
+    });
 }
 
 /// In the other sources of what was taken there is nobody of the name, or what is dead.

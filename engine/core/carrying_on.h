@@ -37,6 +37,7 @@ class CarryingOn {
     Reason order_step(Entry& entry, Finding& face, const PlanStep& step);
     CommandDraft draft_of(const Subject& subject, const PlanStep& step, const Facet& object) const;
     void look_elsewhere(const Subject& subject, CommandDraft& draft) const;
+    bool vetoed_elsewhere(const Subject& subject) const;
     Reason await_proof(SourceId id, BrokerTime time);
     Reason await_proof_of(Role role, BrokerTime time);
 

@@ -20,7 +20,7 @@ enum class Reason : std::uint8_t {
     kOwnWrite = 5,          ///< our own last outcome is not in view yet
     kUncorrelatedRows = 6,  ///< a count is not 0: of every policy, whatever that calls it
     kDuplicateClaim = 7,    ///< two live objects claim the subject
-    kVeto = 8,              ///< a hold on the object itself
+    kVeto = 8,              ///< a hold on the object, or on another that was looked at
     kObserved = 9,          ///< the rule's mode is observe: it would act
     kOutboxFull = 10,       ///< too many commands are under way
     kRetry = 11,            ///< the last try failed and will be repeated

@@ -69,11 +69,13 @@ language: 1
 subject: x
 roles:
   pods: {kind: pod, key: name}
-  rows: {kind: row, key: pod_name, fields: {status: [active, dead], pod_name: text, seen: timestamp}}
+  rows: {kind: row, key: pod_name, fields: {status: [active, dead], pod_name: text, seen: timestamp, node: text}}
+  nodes: {kind: object, key: name, reference: true, fields: {ready: {boolean: status.ready}}}
 rules:
   r:
     finds: x
     grace: 60s
+    acknowledge: [deletes_all]
     cases:
 )";
     for (const auto& [when, what] : cases) {
@@ -99,6 +101,18 @@ TEST(PolicyCycles, ACaseBeforeStandsInTheWayOnlyWhereItFindsSomething) {
     EXPECT_TRUE(goes_round(
         {{"{rows: {surplus: {}, keep: [{latest: seen}]}}", "report"}, {"{rows: one}", mark}}))
         << "one row alone is no surplus";
+    const std::string node = ", nodes: {one: {ready: true}, named: rows.node}}";
+    EXPECT_TRUE(
+        goes_round({{"{rows: {one: {status: dead}}" + node, "report"}, {"{rows: one}", mark}}))
+        << "its node may not be ready";
+    EXPECT_FALSE(goes_round({{"{rows: {one: {status: dead}}" + node, "report"},
+                             {"{rows: {one: {status: [active, dead]}}" + node, mark}}))
+        << "both want the same of it";
+    EXPECT_TRUE(goes_round({{"{rows: {one: {status: dead}}}", "{delete: pods}"},
+                            {"{rows: {one: {status: [active, dead]}}}", mark}}))
+        << "a pod that is not there is deleted at once";
+    EXPECT_FALSE(goes_round({{"{rows: {one: {status: dead}}, pods: one}", "{delete: pods}"},
+                             {"{rows: {one: {status: [active, dead]}}, pods: one}", mark}}));
 }
 
 TEST(PolicyCycles, NotOfATextThatIsWhatWasAskedFor) {
