@@ -23,11 +23,23 @@ std::string list_of(const std::set<std::string>& all) {
     return text + "]";
 }
 
+/// Of several rules the check does not go into what fields are that are compared with each other.
+void take_for_equal(policy::Condition& condition) {
+    const bool joins =
+        condition.kind == policy::Condition::Kind::kTest && !condition.test.other.field.empty();
+    if (joins) condition = {};
+    for (policy::Condition& part : condition.parts) take_for_equal(part);
+}
+
 /// Rules may lead a row round by way of a deadline: whoever writes the row may put that off. In
-/// this world nobody does, and it would never come to rest.
+/// this world nobody does, and it would never come to rest. Nor would it where fields that are
+/// compared are as a rule wants them, as they may be.
 bool comes_to_rest(policy::Policy text) {
     for (policy::Rule& rule : text.rules) {
-        for (policy::Case& found : rule.cases) found.past.reset();
+        for (policy::Case& found : rule.cases) {
+            found.past.reset();
+            for (policy::Pattern& pattern : found.when) take_for_equal(pattern.condition);
+        }
     }
     bool rests = true;
     config::each_cycle(
