@@ -131,10 +131,10 @@ void ReadSet::start(SteadyTime now) {
     }
     for (const Predicate& predicate : command_.draft.read_set) {
         if (on_target(predicate)) continue;
+        // It is known by that.
+        if (predicate.kind == Kind::kReadBy && mapping_here(predicate.source)) continue;
         const auto pods = sources_.pods.find(predicate.source);
         const auto rows = sources_.rows.find(predicate.source);
-        const bool here = pods != sources_.pods.end() || rows != sources_.rows.end();
-        if (predicate.kind == Kind::kReadBy && here) continue;  // it is known by that
         if (pods != sources_.pods.end()) {
             ask_pod(predicate, pods->second, now);
         } else if (rows != sources_.rows.end()) {
@@ -146,17 +146,21 @@ void ReadSet::start(SteadyTime now) {
     }
 }
 
+std::optional<std::uint64_t> ReadSet::mapping_here(const std::string& source) const {
+    const auto pods = sources_.pods.find(source);
+    if (pods != sources_.pods.end()) return pods->second.mapping;
+    const auto rows = sources_.rows.find(source);
+    if (rows != sources_.rows.end()) return rows->second.mapping;
+    return std::nullopt;
+}
+
 const Predicate* ReadSet::known_otherwise() const {
     if (!TRUEUP_GUARD("looks_by_the_same_key")) return nullptr;
     for (const Predicate& predicate : command_.draft.read_set) {
         if (predicate.kind != Kind::kReadBy) continue;
-        const auto pods = sources_.pods.find(predicate.source);
-        const auto rows = sources_.rows.find(predicate.source);
         // Of a source that it does not have at all something else is said.
-        if (pods == sources_.pods.end() && rows == sources_.rows.end()) continue;
-        const std::uint64_t ours =
-            pods != sources_.pods.end() ? pods->second.mapping : rows->second.mapping;
-        if (predicate.value != to_hex(ours)) return &predicate;
+        const std::optional<std::uint64_t> ours = mapping_here(predicate.source);
+        if (ours && predicate.value != to_hex(*ours)) return &predicate;
     }
     return nullptr;
 }

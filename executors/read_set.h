@@ -97,6 +97,8 @@ class ReadSet {
     };
 
     bool on_target(const Predicate& predicate) const;
+    /// nullopt: this executor has no source of that name.
+    std::optional<std::uint64_t> mapping_here(const std::string& source) const;
     /// The first that says of a source another mapping than it has here; nullptr: none does.
     const Predicate* known_otherwise() const;
     /// The predicate cannot be evaluated.

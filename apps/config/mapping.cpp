@@ -3,6 +3,7 @@
 // it from their own configurations, so it may only change with what it is made of.
 #include "apps/config/config.h"
 #include "engine/base/hash.h"
+#include "engine/core/tagged.h"
 
 #include <fmt/format.h>
 
@@ -13,67 +14,62 @@ namespace trueup::config {
 
 namespace {
 
-/// Texts one after the other, so that no two lists of them look alike.
-class Texts {
-  public:
-    void add(std::string_view text) { all_ += fmt::format("{}:{}", text.size(), text); }
-    /// Their order says nothing.
-    void add(std::vector<std::string> texts) {
-        std::sort(texts.begin(), texts.end());
-        all_ += fmt::format("{}*", texts.size());
-        for (const std::string& each : texts) add(each);
-    }
-    std::uint64_t hash() const { return std::max<std::uint64_t>(hash64(all_), 1); }
+using core::Tagged;
+using Words = std::vector<std::string>;
 
-  private:
-    std::string all_;
-};
+/// Their order says nothing.
+Words sorted(Words words) {
+    std::sort(words.begin(), words.end());
+    return words;
+}
 
-std::vector<std::string> treated(const Fields& fields) {
-    std::vector<std::string> texts;
+Words treated(const Fields& fields) {
+    Words texts;
     for (const auto& [name, field] : fields) {
         texts.push_back(fmt::format("{} {}", ports::name_of(field.treatment), name));
     }
     return texts;
 }
 
-std::string path_text(const policy::FieldPath& path) {
-    std::string text = path.name + " =";
-    for (const policy::FieldPath::Step& step : path.steps) {
-        text += fmt::format(" {}:{} {}:{} {}:{}", step.name.size(), step.name, step.by.size(),
-                            step.by, step.value.size(), step.value);
-    }
-    return text;
+Tagged of(const policy::FieldPath& path) {
+    Tagged out;
+    out.text(1, path.name);
+    out.list(2, path.steps, [](const policy::FieldPath::Step& step) {
+        Tagged one;
+        one.text(1, step.name);
+        one.text(2, step.by);
+        one.text(3, step.value);
+        return one;
+    });
+    return out;
 }
 
-void add(const KubernetesSource& objects, const PolicyConfig& policy, const SourceConfig& source,
-         Texts& texts) {
-    texts.add(objects.resource.api_path);
-    texts.add(objects.resource.plural);
-    texts.add(objects.resource.name_space);
-    texts.add(objects.selector);
-    texts.add(key_label_of(policy, source));
-    texts.add(objects.labels);
-    texts.add(objects.veto_label);
-    texts.add(treated(objects.fields));
-    std::vector<std::string> paths;
-    for (const policy::FieldPath& path : policy.paths_of(source.name)) {
-        paths.push_back(path_text(path));
-    }
-    texts.add(std::move(paths));
+Tagged of(const KubernetesSource& objects, const PolicyConfig& policy, const std::string& source) {
+    Tagged out;
+    out.text(1, objects.resource.api_path);
+    out.text(2, objects.resource.plural);
+    out.text(3, objects.resource.name_space);
+    out.text(4, objects.selector);
+    out.words(5, sorted(objects.labels));
+    out.text(6, objects.veto_label);
+    out.words(7, treated(objects.fields));
+    Words paths;
+    for (const policy::FieldPath& path : policy.paths_of(source)) paths.push_back(of(path).bytes());
+    out.words(8, sorted(std::move(paths)));
+    return out;
 }
 
-void add(const PostgresSource& rows, Texts& texts) {
-    texts.add(rows.table.schema);
-    texts.add(rows.table.name);
-    texts.add(rows.table.query);
-    // Their order is that of an object's id.
-    texts.add(fmt::format("{}", rows.primary_key.size()));
-    for (const std::string& column : rows.primary_key) texts.add(column);
-    texts.add(rows.publication);
-    texts.add(rows.columns);
-    texts.add(rows.veto_column);
-    texts.add(treated(rows.fields));
+Tagged of(const PostgresSource& rows) {
+    Tagged out;
+    out.text(1, rows.table.schema);
+    out.text(2, rows.table.name);
+    out.text(3, rows.table.query);
+    out.words(4, rows.primary_key);  // in the order of an object's id
+    out.text(5, rows.publication);
+    out.words(6, sorted(rows.columns));
+    out.text(7, rows.veto_column);
+    out.words(8, treated(rows.fields));
+    return out;
 }
 
 }  // namespace
@@ -81,16 +77,19 @@ void add(const PostgresSource& rows, Texts& texts) {
 std::uint64_t mapping_of(const Config& config, const SourceConfig& source) {
     const PolicyConfig& policy = config.policies.front();
     const policy::Role* role = policy.role_of(source.name);
-    Texts texts;
-    texts.add(policy.name);
-    texts.add(role == nullptr ? "no role" : policy::key_text(role->key));
-    texts.add(role != nullptr && role->reference ? "reference" : "");
-    if (const KubernetesSource* objects = source.kubernetes()) {
-        add(*objects, policy, source, texts);
-    } else {
-        add(*source.postgres(), texts);
+    Tagged out;
+    out.text(1, policy.name);
+    if (role != nullptr) {
+        out.element(2, policy::key_text(role->key));
+        out.number(3, role->reference ? 1 : 0);
     }
-    return texts.hash();
+    if (const KubernetesSource* objects = source.kubernetes()) {
+        out.text(4, key_label_of(policy, source));
+        out.element(5, of(*objects, policy, source.name));
+    } else {
+        out.element(6, of(*source.postgres()));
+    }
+    return std::max<std::uint64_t>(hash64(out.bytes()), 1);
 }
 
 }  // namespace trueup::config

@@ -318,10 +318,9 @@ bool CarryingOn::vetoed_elsewhere(const Subject& subject) const {
     const Ending& ending = *subject.ending;
     const Role taken = role_taken(ending);
     if (taken == kNoRole) return false;
-    const std::vector<SourceId>& sources = state_.plan->roles[taken].sources;
     return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
-        return facet.source != ending.taken_source && facet.present() && vetoed(facet) &&
-               std::find(sources.begin(), sources.end(), facet.source) != sources.end();
+        return facet.source != ending.taken_source && role_of(facet.source) == taken &&
+               facet.present() && vetoed(facet);
     });
 }
 

@@ -9,7 +9,6 @@
 #include "engine/core/ending.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace trueup::core {
@@ -41,10 +40,13 @@ bool waits_for(const Plan& plan, const Finding& finding, const Approval& approva
 /// By what each source that it asks is known here: an executor with another configuration would ask
 /// by another key.
 void say_mappings(const Settings& settings, CommandDraft& draft) {
-    std::set<std::string> asked{draft.target.source};
-    for (const Predicate& predicate : draft.read_set) asked.insert(predicate.source);
+    const auto asks = [&](const std::string& source) {
+        return draft.target.source == source ||
+               std::any_of(draft.read_set.begin(), draft.read_set.end(),
+                           [&](const Predicate& each) { return each.source == source; });
+    };
     for (const SourceSettings& source : settings.sources) {
-        if (source.mapping == 0 || asked.count(source.name) == 0) continue;
+        if (source.mapping == 0 || !asks(source.name)) continue;
         draft.read_set.push_back(
             {Predicate::Kind::kReadBy, source.name, {}, {}, to_hex(source.mapping)});
     }

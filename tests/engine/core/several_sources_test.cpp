@@ -69,5 +69,34 @@ TEST(SeveralSources, WhatIsToEndMayBeInTheOtherCluster) {
     }
 }
 
+// The row of an ended instance was to be written although somebody had put a hold on what is dead
+// of its name in the other cluster: each command was refused, until the ending counted as stuck.
+TEST(SeveralSources, AnEndingWaitsForAHoldOnWhatGoesInTheOtherCluster) {
+    Settings settings = two_clusters();
+    policies::rule_settings(settings, "ttl_expired").mode = Mode::kEnforce;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(90s);
+    s.together([&] {
+        s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+        s.row({.pk = "7", .name = "wrapper-7", .version = 50, .created = -24h, .ttl = "60"});
+    });
+    s.quiet_until(160s);
+    ASSERT_FALSE(s.commands().empty());
+    const std::size_t deletions = s.commands().size();
+    Pod dead{.name = "wrapper-7", .uid = "b", .version = 13, .deleting = true, .hold = true};
+    dead.source = "west";
+    s.at(161s).pod(dead);
+    s.outcome(s.commands().front(), OutcomeKind::kDone);
+    s.pod_gone("wrapper-7", "a", 12);
+    s.quiet_until(240s);
+    EXPECT_EQ(s.commands().size(), deletions) << "somebody holds it";
+    dead.hold = false;
+    dead.version = 14;
+    s.pod(dead);
+    s.quiet_until(300s);
+    EXPECT_GT(s.commands().size(), deletions);
+}
+
 }  // namespace
 }  // namespace trueup::testing
